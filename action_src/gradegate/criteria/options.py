@@ -1,0 +1,76 @@
+"""What every criterion has in common: a threshold, and how turns add up to a case."""
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+from typing import ClassVar
+
+from pydantic import Field
+
+from gradegate.model.base import AdkValue
+from gradegate.model.evalset import EvalCase, Invocation
+from gradegate.model.result import CriterionResult, InvocationResult, Status
+from gradegate.model.trace import Trace
+from gradegate.ports import Needs
+
+
+class Options(AdkValue):
+    """A criterion is its own options: an `EvalConfig` entry validates into one."""
+
+    name: ClassVar[str]
+    needs: ClassVar[Needs] = Needs()
+    summary: ClassVar[str]
+    """What it measures, in one line."""
+    range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+
+    threshold: float = Field(allow_inf_nan=False)
+
+    def status_of(self, score: float | None) -> Status:
+        """How a score compares with the threshold."""
+        if score is None:
+            return Status.NOT_EVALUATED
+        return Status.PASSED if score >= self.threshold else Status.FAILED
+
+    def scored(self, score: float, **more: object) -> InvocationResult:
+        """One turn's score."""
+        return InvocationResult.model_validate(
+            {"score": score, "status": self.status_of(score), **more}
+        )
+
+    def not_evaluated(self, reason: str) -> CriterionResult:
+        """No score for the whole case, and why."""
+        return CriterionResult(threshold=self.threshold, reason=reason)
+
+    def over_turns(self, turns: Sequence[InvocationResult]) -> CriterionResult:
+        """The case's score: the mean over its scored turns.
+
+        A turn without a score keeps the case from counting as evaluated, whatever the
+        others say.
+        """
+        scores = [turn.score for turn in turns if turn.score is not None]
+        missing = [turn.reason or "no score" for turn in turns if turn.score is None]
+        score = fmean(scores) if scores else None
+        return CriterionResult(
+            score=score,
+            threshold=self.threshold,
+            status=Status.NOT_EVALUATED if missing else self.status_of(score),
+            reason=_summary_of(missing, len(turns)),
+            invocations=tuple(turns),
+        )
+
+
+def _summary_of(missing: Iterable[str], turns: int) -> str | None:
+    reasons = list(missing)
+    if not reasons:
+        return None if turns else "the case has no turns"
+    different = list(dict.fromkeys(reasons))
+    text = "; ".join(different[:3]) + ("; …" if len(different) > 3 else "")  # noqa: PLR2004 - enough to see why
+    return text if turns == 1 else f"{len(reasons)} of {turns} turns: {text}"
+
+
+def expected_and_actual(case: EvalCase, trace: Trace) -> list[tuple[Invocation, Invocation]] | str:
+    """Turns of the case beside turns of the trace, or why they cannot be paired."""
+    if case.conversation is None:
+        return "needs a reference, and a simulated conversation has none"
+    if len(case.conversation) != len(trace.invocations):
+        return f"the case has {len(case.conversation)} turns and the trace {len(trace.invocations)}"
+    return list(zip(case.conversation, trace.invocations, strict=True))

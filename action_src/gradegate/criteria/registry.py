@@ -1,0 +1,119 @@
+"""Which criteria there are. A new one is a new file in this folder, and nothing else."""
+
+import pkgutil
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib import import_module
+from typing import Any, ClassVar
+
+from gradegate import criteria
+from gradegate.criteria.options import Options
+from gradegate.model.errors import InputError
+from gradegate.model.evalset import EvalCase
+from gradegate.model.result import CriterionResult
+from gradegate.model.trace import Trace
+from gradegate.ports import Ask, Criterion
+
+INFORMATIONAL = frozenset(
+    {
+        "tool_call_count_v1",
+        "inference_call_count_v1",
+        "token_usage_v1",
+        "invocation_duration_v1",
+    }
+)
+"""Always reported, never given a threshold: they get budgets instead."""
+
+ADK_NAMES = frozenset(
+    {
+        "tool_trajectory_avg_score",
+        "response_match_score",
+        "final_response_match_v2",
+        "rubric_based_final_response_quality_v1",
+        "rubric_based_tool_use_quality_v1",
+        "hallucinations_v1",
+        "safety_v1",
+        "response_evaluation_score",
+        "multi_turn_task_success_v1",
+        "multi_turn_trajectory_quality_v1",
+        "multi_turn_tool_use_quality_v1",
+        "rubric_based_multi_turn_trajectory_quality_v1",
+        "per_turn_user_simulator_quality_v1",
+    }
+)
+
+
+class UnknownCriterionError(InputError):
+    """A name that is no criterion's."""
+
+    def __init__(self, name: str) -> None:
+        nearest = get_close_matches(name, known(), n=1)
+        hint = f"did you mean `{nearest[0]}`?" if nearest else f"known are {', '.join(known())}"
+        super().__init__(f"unknown criterion `{name}`: {hint}")
+
+
+class NotBuilt(Options):
+    """A criterion of ADK's that this version cannot score, and says so."""
+
+    summary: ClassVar[str] = "not available in this version"
+
+    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
+        """No score, and why."""
+        del case, trace, ask
+        return self.not_evaluated(f"{self.name} is not available in this version of gradegate")
+
+
+@cache
+def built() -> Mapping[str, type[Options]]:
+    """Every criterion that can be scored, by name."""
+    for module in pkgutil.iter_modules(criteria.__path__):
+        import_module(f"{criteria.__name__}.{module.name}")
+    return {cls.name: cls for cls in _subclasses(Options) if hasattr(cls, "name")}
+
+
+def _subclasses(cls: type[Options]) -> list[type[Options]]:
+    return [sub for direct in cls.__subclasses__() for sub in (direct, *_subclasses(direct))]
+
+
+def known() -> tuple[str, ...]:
+    """Every criterion's name, also of those that take no threshold."""
+    return tuple(sorted(ADK_NAMES | INFORMATIONAL | built().keys()))
+
+
+@cache
+def criterion_class(name: str) -> type[Options] | None:
+    """The class behind a name; None where there is no such criterion."""
+    if name in built():
+        return built()[name]
+    if name in ADK_NAMES:
+        return type("NotBuilt", (NotBuilt,), {"name": name, "__module__": __name__})
+    return None
+
+
+def parse(name: str, entry: float | Mapping[str, Any]) -> Criterion:
+    """An `EvalConfig` entry as the criterion it configures.
+
+    Raises UnknownCriterionError, or pydantic's ValidationError for a wrong field.
+    """
+    cls = criterion_class(name)
+    if cls is None:
+        raise UnknownCriterionError(name)
+    fields = entry if isinstance(entry, Mapping) else {"threshold": entry}
+    return cls.model_validate(fields)  # type: ignore[return-value] # each has `score`
+
+
+def unknown_fields(name: str, entry: float | Mapping[str, Any]) -> list[str]:
+    """Fields that the criterion does not know, in the order written."""
+    cls = criterion_class(name)
+    if cls is None or not isinstance(entry, Mapping) or issubclass(cls, NotBuilt):
+        return []
+    fields = cls.model_fields
+    taken = set(fields) | {field.alias for field in fields.values()} | COMMON_FIELDS
+    return [key for key in entry if key not in taken]
+
+
+COMMON_FIELDS = frozenset(
+    {"include_intermediate_responses_in_final", "includeIntermediateResponsesInFinal"}
+)
+"""ADK's base criterion has these, whether a criterion reads them or not."""

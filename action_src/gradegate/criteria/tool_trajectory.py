@@ -1,0 +1,91 @@
+"""tool_trajectory_avg_score: did the agent call the tools it was expected to call?"""
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from pydantic import Field, field_validator
+
+from gradegate.criteria.options import Options, expected_and_actual
+from gradegate.model.evalset import EvalCase, FunctionCall
+from gradegate.model.result import CriterionResult
+from gradegate.model.trace import Trace
+from gradegate.ports import Ask, Needs
+
+Calls = Sequence[FunctionCall]
+Same = Callable[[FunctionCall, FunctionCall], bool]
+
+
+class MatchType(StrEnum):
+    """How strictly the calls must agree."""
+
+    EXACT = "EXACT"
+    IN_ORDER = "IN_ORDER"
+    ANY_ORDER = "ANY_ORDER"
+
+
+class ToolTrajectory(Options):
+    """Per turn 1.0 where the tool calls match the expected ones, else 0.0."""
+
+    name: ClassVar[str] = "tool_trajectory_avg_score"
+    needs: ClassVar[Needs] = Needs(reference=True)
+    summary: ClassVar[str] = "share of turns whose tool calls match the expected ones"
+
+    match_type: MatchType = Field(default=MatchType.EXACT, description="EXACT, IN_ORDER, ANY_ORDER")
+    ignore_args: bool = False
+
+    @field_validator("match_type", mode="before")
+    @classmethod
+    def _spelled_in_any_way(cls, value: Any) -> Any:
+        # google-adk's own files also carry the enum's number.
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(MatchType):
+            return list(MatchType)[value]
+        if isinstance(value, str):
+            return value.strip().upper().replace("-", "_").replace(" ", "_")
+        return value
+
+    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
+        """Compare turn by turn; no judge is asked."""
+        del ask
+        pairs = expected_and_actual(case, trace)
+        if isinstance(pairs, str):
+            return self.not_evaluated(pairs)
+        return self.over_turns(
+            [
+                self.scored(float(self._match(expected.tool_calls, actual.tool_calls)))
+                for expected, actual in pairs
+            ]
+        )
+
+    def _match(self, expected: Calls, actual: Calls) -> bool:
+        match self.match_type:
+            case MatchType.EXACT:
+                return len(expected) == len(actual) and all(map(self._same, expected, actual))
+            case MatchType.IN_ORDER:
+                return is_subsequence(expected, actual, self._same)
+            case MatchType.ANY_ORDER:
+                return is_submultiset(expected, actual, self._same)
+
+    def _same(self, expected: FunctionCall, actual: FunctionCall) -> bool:
+        return expected.name == actual.name and (self.ignore_args or expected.args == actual.args)
+
+
+def is_subsequence(wanted: Calls, given: Calls, same: Same) -> bool:
+    """Whether all wanted calls occur among the given ones in order."""
+    rest = iter(given)
+    return all(any(same(want, call) for call in rest) for want in wanted)
+
+
+def is_submultiset(wanted: Calls, given: Calls, same: Same) -> bool:
+    """Whether each wanted call has a given call of its own.
+
+    Taking the first that fits is right because a match is an equality: calls that fit the
+    same wanted call are interchangeable.
+    """
+    rest = list(given)
+    for want in wanted:
+        index = next((i for i, call in enumerate(rest) if same(want, call)), None)
+        if index is None:
+            return False
+        del rest[index]
+    return True

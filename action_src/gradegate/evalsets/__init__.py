@@ -1,0 +1,1 @@
+"""Eval sets: found, loaded from three formats, linted with line numbers, fingerprinted."""

@@ -1,0 +1,215 @@
+"""The three shapes an eval set file may have, read into one."""
+
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, TypeVar
+
+from pydantic import Field, ValidationError
+
+from gradegate.evalsets.explain import schema_findings
+from gradegate.evalsets.finding import Finding
+from gradegate.evalsets.positions import Document, Key
+from gradegate.model.base import AdkValue
+from gradegate.model.evalset import (
+    Content,
+    EvalCase,
+    FunctionCall,
+    IntermediateData,
+    Invocation,
+    Part,
+    SessionInput,
+)
+
+T = TypeVar("T", bound=AdkValue)
+
+EVAL_SET_ENDINGS = (".evalset.json", ".test.json")
+
+
+class _ToolUse(AdkValue):
+    tool_name: str
+    tool_input: dict[str, Any] | None = None
+
+
+class _Said(AdkValue):
+    author: str
+    text: str
+
+
+class _Turn(AdkValue):
+    query: str
+    reference: str | None = None
+    expected_tool_use: tuple[_ToolUse, ...] = ()
+    expected_intermediate_agent_responses: tuple[_Said, ...] = ()
+
+
+class _Session(AdkValue):
+    app_name: str = ""
+    user_id: str = ""
+    state: dict[str, Any] = Field(default_factory=dict)
+
+
+class _Entry(AdkValue):
+    name: str
+    data: tuple[_Turn, ...]
+    initial_session: _Session | None = None
+
+
+class _Flat(AdkValue):
+    turns: tuple[_Turn, ...]
+
+
+class _Head(AdkValue):
+    eval_set_id: str
+    eval_cases: list[Any]
+
+
+@dataclass(frozen=True)
+class PlacedCase:
+    """A case and where in its file it is written."""
+
+    definition: EvalCase
+    path: tuple[Key, ...]
+    line: int
+
+
+@dataclass(frozen=True)
+class EvalSetFile:
+    """What a file holds: the cases that could be read, and what is wrong with the rest."""
+
+    document: Document
+    eval_set_id: str
+    cases: tuple[PlacedCase, ...]
+    findings: tuple[Finding, ...]
+
+
+def read_eval_set(document: Document, session: Document | None = None) -> EvalSetFile:
+    """Read a file of any of the three shapes; `session` is a flat list's initial one."""
+    file_name = PurePosixPath(document.path).name
+    value = document.value
+    set_id = _stem(file_name)
+    reader = _Reader(document)
+    if isinstance(value, dict):
+        set_id = reader.eval_set(value) or set_id
+    elif isinstance(value, list) and _is_flat(value):
+        reader.flat(file_name, session)
+    elif isinstance(value, list):
+        reader.legacy(value)
+    else:
+        reader.remark("an eval set is an object with `eval_set_id` and `eval_cases`, or a list")
+    reader.look_for_oddities()
+    return EvalSetFile(document, set_id, tuple(reader.cases), tuple(reader.findings))
+
+
+class _Reader:
+    """Goes through one file, keeping what it can read and noting what it cannot."""
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+        self.cases: list[PlacedCase] = []
+        self.findings: list[Finding] = list(document.warnings)
+
+    def remark(self, message: str, *path: Key) -> None:
+        self.findings.append(self.document.finding(message, *path))
+
+    def eval_set(self, value: dict[str, Any]) -> str | None:
+        head = self._tried(_Head, value)
+        if head is None:
+            return None
+        (key,) = self.document.resolve(["eval_cases"])
+        for index, raw in enumerate(head.eval_cases):
+            path = (key, index)
+            self._keep(self._tried(EvalCase, raw, *path), *path)
+        return head.eval_set_id
+
+    def legacy(self, entries: list[Any]) -> None:
+        for index, raw in enumerate(entries):
+            entry = self._tried(_Entry, raw, index)
+            self._keep(_case_of(entry) if entry else None, index)
+
+    def flat(self, file_name: str, session: Document | None) -> None:
+        turns = self._tried(_Flat, {"turns": self.document.value})
+        start = self._session(session) if session else None
+        if turns:
+            self._keep(_case_of(_Entry(name=file_name, data=turns.turns, initial_session=start)))
+
+    def look_for_oddities(self) -> None:
+        """Equal ids are an error, since cases pair by them; emptiness is only odd."""
+        first: dict[str, int] = {}
+        for case in self.cases:
+            eval_id = case.definition.eval_id
+            if eval_id in first:
+                message = f"the id `{eval_id}` is taken by the case in line {first[eval_id]}"
+                self.remark(f"{message}: give each case its own", *case.path)
+            first.setdefault(eval_id, case.line)
+            if case.definition.conversation == ():
+                self._doubt(f"the case `{eval_id}` has no turns", *case.path)
+        if not self.cases and not any(f.level == "error" for f in self.findings):
+            self._doubt("this eval set has no cases")
+
+    def _session(self, session: Document) -> _Session | None:
+        try:
+            return _Session.model_validate(session.value)
+        except ValidationError as error:
+            self.findings.extend(schema_findings(session, error))
+            return None
+
+    def _doubt(self, message: str, *path: Key) -> None:
+        self.findings.append(self.document.finding(message, *path, level="warning"))
+
+    def _keep(self, definition: EvalCase | None, *path: Key) -> None:
+        if definition is not None:
+            line, _ = self.document.position(*path)
+            self.cases.append(PlacedCase(definition, path, line))
+
+    def _tried(self, model: type[T], raw: Any, *prefix: Key) -> T | None:
+        try:
+            return model.model_validate(raw)
+        except ValidationError as error:
+            self.findings.extend(schema_findings(self.document, error, *prefix))
+            return None
+
+
+def _is_flat(entries: list[Any]) -> bool:
+    return bool(entries) and all(isinstance(e, dict) and "data" not in e for e in entries)
+
+
+def _case_of(entry: _Entry) -> EvalCase:
+    session = entry.initial_session
+    given = session is not None and session.model_fields_set
+    return EvalCase(
+        eval_id=entry.name,
+        conversation=tuple(_invocation(n, turn) for n, turn in enumerate(entry.data, start=1)),
+        session_input=SessionInput.model_validate(session.model_dump())
+        if session and given
+        else None,
+    )
+
+
+def _invocation(number: int, turn: _Turn) -> Invocation:
+    """A turn of the older shapes. No `reference` at all differs from an empty one."""
+    return Invocation(
+        invocation_id=f"turn-{number}",
+        user_content=_content("user", turn.query),
+        final_response=None if turn.reference is None else _content("model", turn.reference),
+        intermediate_data=IntermediateData(
+            tool_uses=tuple(
+                FunctionCall(name=use.tool_name, args=use.tool_input)
+                for use in turn.expected_tool_use
+            ),
+            intermediate_responses=tuple(
+                (said.author, (Part(text=said.text),))
+                for said in turn.expected_intermediate_agent_responses
+            ),
+        ),
+    )
+
+
+def _content(role: str, text: str) -> Content:
+    return Content(role=role, parts=(Part(text=text),))
+
+
+def _stem(file_name: str) -> str:
+    for ending in (*EVAL_SET_ENDINGS, ".json"):
+        if file_name.endswith(ending):
+            return file_name.removesuffix(ending)
+    return file_name

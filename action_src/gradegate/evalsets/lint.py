@@ -1,0 +1,173 @@
+"""`gradegate check`: everything that is wrong with a repository's files, at once."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+
+from gradegate.criteria import registry
+from gradegate.evalsets.config import CONFIG_FILE
+from gradegate.evalsets.discover import files_below, find
+from gradegate.evalsets.explain import nearest
+from gradegate.evalsets.finding import Finding
+from gradegate.evalsets.fit import fit_findings
+from gradegate.evalsets.formats import EVAL_SET_ENDINGS
+from gradegate.evalsets.load import SetFolder
+from gradegate.evalsets.settings import (
+    PYPROJECT,
+    SETTINGS_FILE,
+    examine_settings,
+    has_settings,
+    prefix_in,
+)
+from gradegate.evalsets.toml_places import place_of
+from gradegate.evalsets.traces import TRACES_SCHEMA, examine_traces, is_adk_result
+from gradegate.model.errors import FileError, InputError
+from gradegate.model.settings import Settings
+
+Kind = Callable[[str], Iterable[Finding]]
+
+_SETTINGS_FILES = (SETTINGS_FILE, PYPROJECT)
+_ENOUGH_TO_SEE_THE_SCHEMA = 200
+
+
+def check(root: Path, paths: Sequence[str] = ()) -> list[Finding]:
+    """All findings in these files and folders (by default the whole repository), sorted.
+
+    Where a gradegate.toml is among them, what its suites name is checked as well.
+    """
+    linter = _Linter(root)
+    for path in paths or (".",):
+        linter.path(path)
+    return sorted(linter.findings)
+
+
+class _Linter:
+    """Goes from file to file; each is looked at once, whoever names it."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = SetFolder(root)
+        self.findings: set[Finding] = set()
+        self._config_of: dict[str, str] = {}
+        self._done: set[str] = set()
+
+    def path(self, path: str) -> None:
+        place = self.folder.root / path
+        if place.is_dir():
+            below = PurePosixPath(path).parts
+            names = list(files_below(self.folder.root, below))
+            names.sort(key=lambda name: (PurePosixPath(name).name not in _SETTINGS_FILES, name))
+            for name in names:
+                if kind := self._kind_in_folder(name):
+                    self._once(name, kind)
+        elif place.is_file():
+            name = PurePosixPath(path).as_posix()
+            self._once(name, self._kind_by_name(name) or self._by_content)
+        else:
+            raise InputError(f"{path} does not exist: name a file or a folder to check")
+
+    def _once(self, name: str, kind: Kind) -> None:
+        if name in self._done:
+            return
+        self._done.add(name)
+        try:
+            self.findings.update(kind(name))
+        except FileError as error:
+            self.findings.add(Finding.of(error))
+
+    def _kind_by_name(self, name: str) -> Kind | None:
+        file = PurePosixPath(name).name
+        if file.endswith(EVAL_SET_ENDINGS):
+            return self._eval_set
+        if file == CONFIG_FILE:
+            return self._config
+        if file.endswith(".toml"):
+            return self._settings
+        return None
+
+    def _kind_in_folder(self, name: str) -> Kind | None:
+        """What a file nobody named in particular is to us, if anything."""
+        file = PurePosixPath(name).name
+        if file.endswith(".toml"):
+            return self._settings if name in _SETTINGS_FILES else None
+        return self._kind_by_name(name) or (self._traces if self._looks_like_traces(name) else None)
+
+    def _looks_like_traces(self, name: str) -> bool:
+        path = self.folder.root / name
+        if path.suffix != ".json" or not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return TRACES_SCHEMA.encode() in file.read(_ENOUGH_TO_SEE_THE_SCHEMA)
+
+    def _by_content(self, name: str) -> Iterable[Finding]:
+        """A file of any other name, taken for what it holds."""
+        document = self.folder.document(name, repair=True)
+        value = document.value
+        if isinstance(value, list) or {"eval_cases", "evalCases"} & set(_keys(value)):
+            return self._eval_set(name)
+        if "criteria" in _keys(value):
+            return self._config(name)
+        if isinstance(value, dict) and (
+            value.get("schema") == TRACES_SCHEMA or is_adk_result(value)
+        ):
+            return self._traces(name)
+        message = "neither an eval set, nor a config, nor a traces file: nothing to check"
+        return [document.finding(message)]
+
+    def _eval_set(self, name: str) -> Iterable[Finding]:
+        eval_set = self.folder.eval_set(name)
+        yield from eval_set.findings
+        try:
+            config = self.folder.config_for(name, self._config_of.get(name))
+        except FileError as error:
+            yield Finding.of(error)
+            return
+        yield from config.findings
+        yield from fit_findings(eval_set, config)
+
+    def _config(self, name: str) -> Iterable[Finding]:
+        return self.folder.config(name).findings
+
+    def _traces(self, name: str) -> Iterable[Finding]:
+        return examine_traces(self.folder.document(name))[1]
+
+    def _settings(self, name: str) -> Iterable[Finding]:
+        text = self.folder.text(name)
+        if not has_settings(name, text):
+            return
+        settings, findings = examine_settings(name, text)
+        yield from findings
+        yield from _unknown_in_gate(name, text, settings)
+        for index, suite in enumerate(settings.suite):
+            try:
+                self._suite_files(settings, index)
+            except InputError as error:
+                place = place_of(text, (*prefix_in(name), "suite", index))
+                yield Finding(name, *place, "error", f"suite `{suite.name}`: {error}")
+
+    def _suite_files(self, settings: Settings, index: int) -> None:
+        suite = settings.suite[index]
+        sets = find(self.folder.root, suite.evals)
+        if suite.evals and not sets:
+            sought = ", ".join(f"`{pattern}`" for pattern in suite.evals)
+            raise InputError(f"{sought} matches no file")
+        if suite.eval_config:
+            self._config_of.update(dict.fromkeys(sets, suite.eval_config))
+            self._once(suite.eval_config, self._config)
+        if suite.traces:
+            self._once(suite.traces, self._traces)
+        for eval_set in sets:
+            self._once(eval_set, self._eval_set)
+
+
+def _keys(value: object) -> Iterable[str]:
+    return value.keys() if isinstance(value, dict) else ()
+
+
+def _unknown_in_gate(name: str, text: str, settings: Settings) -> Iterator[Finding]:
+    """Names under [gate] that no criterion of ours has; a custom metric may."""
+    for table, names in (("criteria", settings.gate.criteria), ("budget", settings.gate.budget)):
+        for criterion in names:
+            if criterion not in registry.known():
+                keys = (*prefix_in(name), "gate", table, criterion)
+                hint = nearest(criterion, registry.known())
+                message = f"`{criterion}` is no criterion of ADK's: {hint}"
+                yield Finding(name, *place_of(text, keys), "warning", message)

@@ -1,0 +1,173 @@
+"""Eval cases from files: all of a suite's sets, each with its config and its lines."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.alias_generators import to_snake
+
+from gradegate.evalsets.config import CONFIG_FILE, ConfigFile, read_config
+from gradegate.evalsets.discover import find
+from gradegate.evalsets.finding import Finding, refuse_errors
+from gradegate.evalsets.fit import fit_findings
+from gradegate.evalsets.formats import EVAL_SET_ENDINGS, EvalSetFile, read_eval_set
+from gradegate.evalsets.positions import Document, parse, read_text
+from gradegate.model.case import Case
+from gradegate.model.errors import FileError, InputError
+from gradegate.model.evalset import EvalCase
+from gradegate.model.settings import Suite
+
+_NOT_PART_OF_A_CASE = frozenset({"creation_timestamp", "invocation_id"})
+_SESSION_ENDING = ".session.json"
+
+
+@dataclass(frozen=True)
+class LoadedSuite:
+    """A suite with its cases, sorted by key, and what is doubtful about them."""
+
+    suite: Suite
+    cases: tuple[Case, ...]
+    findings: tuple[Finding, ...]
+
+
+def load_suite(root: Path, suite: Suite) -> LoadedSuite:
+    """Every case of a suite. The first error of any file is raised as a FileError."""
+    patterns = suite.evals or tuple(filter(None, (suite.agent,)))
+    files = find(root, patterns)
+    if not files:
+        sought = ", ".join(f"`{pattern}`" for pattern in patterns) or "no pattern at all"
+        message = f"suite `{suite.name}` has no eval sets: {sought} matches no file"
+        raise InputError(f"{message}; correct `evals` in gradegate.toml")
+    folder = SetFolder(root)
+    return _collected(suite, ((folder, file) for file in files), suite.eval_config)
+
+
+def load_cases_of_files(
+    root: Path, files: Iterable[str | Path], config: Path | None = None
+) -> LoadedSuite:
+    """The cases of files and folders named on a command line.
+
+    A folder's sets are called by their path in that folder, a file by its path from `root`
+    (or by its name, where it lies elsewhere). `config` stands in for every test_config.json.
+    """
+    found = [place for given in files for place in _places(root, root / given)]
+    config_file = _config_elsewhere(config) if config else None
+    return _collected(Suite(), found, config_file)
+
+
+def _places(root: Path, given: Path) -> Iterator[tuple["SetFolder", str]]:
+    if given.is_dir():
+        names = find(given, (".",))
+        if not names:
+            endings = " or ".join(f"*{ending}" for ending in EVAL_SET_ENDINGS)
+            raise InputError(f"{given} holds no eval sets: none of its files is called {endings}")
+        yield from ((SetFolder(given), name) for name in names)
+    elif given.is_file():
+        inside = given.absolute().is_relative_to(root.absolute())
+        base = root if inside else given.parent
+        yield SetFolder(base), given.absolute().relative_to(base.absolute()).as_posix()
+    else:
+        raise InputError(f"{given} does not exist: name an eval set or a folder of eval sets")
+
+
+def _config_elsewhere(path: Path) -> ConfigFile:
+    return read_config(parse(str(path), read_text(path, str(path)), repair=True))
+
+
+def _collected(
+    suite: Suite, places: Iterable[tuple["SetFolder", str]], config: str | ConfigFile | None
+) -> LoadedSuite:
+    cases: list[Case] = []
+    findings: dict[Finding, None] = {}
+    for folder, name in places:
+        eval_set = folder.eval_set(name)
+        its_config = config if isinstance(config, ConfigFile) else folder.config_for(name, config)
+        remarks = (*eval_set.findings, *its_config.findings, *fit_findings(eval_set, its_config))
+        refuse_errors(remarks)
+        findings.update(dict.fromkeys(remarks))
+        cases.extend(_cases(suite.name, eval_set, its_config))
+    return LoadedSuite(suite, tuple(sorted(cases, key=lambda c: c.key)), tuple(sorted(findings)))
+
+
+def _cases(suite: str, eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Case]:
+    for placed in eval_set.cases:
+        yield Case(
+            suite=suite,
+            eval_set=eval_set.document.path,
+            eval_set_id=eval_set.eval_set_id,
+            eval_id=placed.definition.eval_id,
+            line=placed.line,
+            definition=placed.definition,
+            config=config.config,
+            digest=digest_of(placed.definition),
+        )
+
+
+class SetFolder:
+    """The folder that eval sets are named from: reads sets and configs, and stays inside."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.config = cache(self._config)
+
+    def document(self, name: str, *, repair: bool = False) -> Document:
+        """A JSON file of this folder, parsed."""
+        return parse(name, self.text(name), repair=repair)
+
+    def text(self, name: str) -> str:
+        """A file's text; one that a symlink takes out of the folder is refused."""
+        path = self.root / name
+        if not path.resolve().is_relative_to(self.root.resolve()):
+            message = "leads outside the repository: put the file itself here, not a link"
+            raise FileError(name, message)
+        if not path.is_file():
+            raise FileError(name, "is not a file: correct the name")
+        return read_text(path, name)
+
+    def eval_set(self, name: str) -> EvalSetFile:
+        """An eval set, together with its initial session where that is a file of its own."""
+        document = self.document(name)
+        session = self._session_of(name) if isinstance(document.value, list) else None
+        return read_eval_set(document, self.document(session) if session else None)
+
+    def config_for(self, name: str, given: str | None = None) -> ConfigFile:
+        """The config of a set: the one given for all, its folder's, or the default."""
+        beside = (Path(name).parent / CONFIG_FILE).as_posix()
+        if given is None and not (self.root / beside).exists():
+            return ConfigFile()
+        return self.config(given or beside)
+
+    def _config(self, name: str) -> ConfigFile:
+        return read_config(self.document(name, repair=True))
+
+    def _session_of(self, name: str) -> str | None:
+        """The `*.session.json` of the set's own name, or the only one in its folder."""
+        path = self.root / name
+        sessions = sorted(path.parent.glob(f"*{_SESSION_ENDING}"))
+        stems = {path.name.removesuffix(ending) for ending in (*EVAL_SET_ENDINGS, ".json")}
+        own = [s for s in sessions if s.name.removesuffix(_SESSION_ENDING) in stems]
+        chosen = own or (sessions if len(sessions) == 1 else [])
+        return chosen[0].relative_to(self.root).as_posix() if chosen else None
+
+
+def digest_of(definition: EvalCase) -> str:
+    """Equal for equal cases, however they are written down and wherever they lie."""
+    text = json.dumps(_canonical(definition), sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _canonical(value: Any) -> Any:
+    if isinstance(value, BaseModel):
+        names = type(value).model_fields.keys() - _NOT_PART_OF_A_CASE
+        extra = {to_snake(key): entry for key, entry in (value.model_extra or {}).items()}
+        return extra | {name: _canonical(getattr(value, name)) for name in names}
+    if isinstance(value, list | tuple):
+        return [_canonical(entry) for entry in value]
+    if isinstance(value, dict):
+        return {key: _canonical(entry) for key, entry in value.items()}
+    return value

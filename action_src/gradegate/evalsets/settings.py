@@ -1,0 +1,133 @@
+"""`gradegate.toml`, or `[tool.gradegate]` in pyproject.toml."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from gradegate.evalsets.explain import field, nearest, objection
+from gradegate.evalsets.finding import Finding, refuse_errors
+from gradegate.evalsets.positions import read_text
+from gradegate.evalsets.toml_places import Key, place_of
+from gradegate.model.errors import FileError
+from gradegate.model.settings import Settings
+
+SETTINGS_FILE = "gradegate.toml"
+PYPROJECT = "pyproject.toml"
+_PATHS_WITHIN = ("agent", "traces", "eval_config", "requirements")
+_AT_LINE = re.compile(r"\s*\(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def read_settings(root: Path, config: str | None = None) -> Settings | None:
+    """The repository's settings; None where it has none. `config` names another file."""
+    if config is not None:
+        if not (root / config).is_file():
+            message = "there is no such file: correct `config`, or leave it out"
+            raise FileError(config, message)
+        return parse_settings(config, read_text(root / config, config))
+    for name in (SETTINGS_FILE, PYPROJECT):
+        if (root / name).is_file():
+            text = read_text(root / name, name)
+            if name == SETTINGS_FILE or has_settings(name, text):
+                return parse_settings(name, text)
+    return None
+
+
+def prefix_in(label: str) -> tuple[str, ...]:
+    """The table of a TOML file that our settings are in."""
+    return ("tool", "gradegate") if PurePosixPath(label).name == PYPROJECT else ()
+
+
+def has_settings(label: str, text: str) -> bool:
+    """Whether a TOML text says anything to us: all of ours does, a pyproject.toml may."""
+    if not prefix_in(label):
+        return True
+    tool = _loaded(label, text).get("tool")
+    return isinstance(tool, dict) and "gradegate" in tool
+
+
+def parse_settings(label: str, text: str) -> Settings:
+    """Settings from a file's text. Raises a FileError for the first thing that is wrong."""
+    settings, findings = examine_settings(label, text)
+    refuse_errors(findings)
+    return settings
+
+
+def examine_settings(label: str, text: str) -> tuple[Settings, tuple[Finding, ...]]:
+    """Settings, and all that is wrong with them; broken ones read as if nothing were said."""
+    value = _loaded(label, text)
+    prefix = prefix_in(label)
+    for key in prefix:
+        value = value.get(key, {})
+    try:
+        settings = Settings.model_validate(_with_names(value))
+    except ValidationError as error:
+        details = error.errors(include_url=False)
+        return Settings(), tuple(_finding(label, text, prefix, detail) for detail in details)
+    return settings, tuple(_outside(label, text, prefix, settings))
+
+
+def _loaded(label: str, text: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(text.replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError as error:
+        message = str(error)
+        place = _AT_LINE.search(message)
+        line, column = (place[1], place[2]) if place and place[1] else (text.count("\n") + 1, 1)
+        what = _AT_LINE.sub("", message)
+        message = f"not valid TOML: {what[:1].lower()}{what[1:]}"
+        raise FileError(label, message, line=int(line), column=int(column)) from error
+
+
+def _with_names(value: dict[str, Any]) -> dict[str, Any]:
+    """A suite without a name goes by its agent folder's."""
+    suites = value.get("suite")
+    if not isinstance(suites, list):
+        return value
+    return {**value, "suite": [_with_name(suite) for suite in suites]}
+
+
+def _with_name(suite: Any) -> Any:
+    if not isinstance(suite, dict) or not isinstance(suite.get("agent"), str):
+        return suite
+    return {"name": PurePosixPath(suite["agent"]).name, **suite}
+
+
+def _finding(label: str, text: str, prefix: Sequence[Key], detail: ErrorDetails) -> Finding:
+    path = (*prefix, *detail["loc"])
+    message = f"{field(path)}{objection(detail)}"
+    if detail["type"] == "extra_forbidden":
+        known = _fields_at(Settings, detail["loc"][:-1])
+        message = f"unknown key {field(path).strip()}: {nearest(str(path[-1]), known)}"
+    return Finding(label, *place_of(text, path), "error", message)
+
+
+def _fields_at(model: Any, path: Sequence[Key]) -> list[str]:
+    """The keys that a table may have."""
+    for key in path:
+        if isinstance(key, str) and key in model.model_fields:
+            model = _model_in(model.model_fields[key].annotation) or model
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model_in, get_args(annotation))), None)
+
+
+def _outside(label: str, text: str, prefix: Sequence[Key], settings: Settings) -> list[Finding]:
+    """Paths of a suite that lead out of the repository."""
+    findings = []
+    for index, suite in enumerate(settings.suite):
+        for name in _PATHS_WITHIN:
+            path = PurePosixPath(getattr(suite, name) or "")
+            if path.is_absolute() or ".." in path.parts:
+                keys = (*prefix, "suite", index, name)
+                message = f"{field(keys)}leads outside the repository: write a path within it"
+                findings.append(Finding(label, *place_of(text, keys), "error", message))
+    return findings

@@ -1,0 +1,1 @@
+"""Answerers: the models that stand behind `ask`."""

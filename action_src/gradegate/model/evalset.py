@@ -1,0 +1,201 @@
+"""ADK's eval sets and invocations, as far as criteria read them."""
+
+from typing import Any, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from gradegate.model.base import AdkValue
+
+
+class FunctionCall(AdkValue):
+    """One call of a tool. `args` may be None, which differs from `{}`."""
+
+    id: str | None = None
+    name: str | None = None
+    args: dict[str, Any] | None = None
+
+
+class FunctionResponse(AdkValue):
+    """What a tool answered."""
+
+    id: str | None = None
+    name: str | None = None
+    response: dict[str, Any] | None = None
+
+
+class Part(AdkValue):
+    """One part of a content; kinds that no criterion reads are carried along unread."""
+
+    model_config = ConfigDict(extra="allow")
+
+    text: str | None = None
+    function_call: FunctionCall | None = None
+    function_response: FunctionResponse | None = None
+
+
+class Content(AdkValue):
+    """What someone said, in parts."""
+
+    role: str | None = None
+    parts: tuple[Part, ...] | None = None
+
+    @property
+    def text(self) -> str:
+        """The parts' texts, empty ones dropped, joined by a newline."""
+        return "\n".join(part.text for part in self.parts or () if part.text)
+
+
+class InvocationEvent(AdkValue):
+    """One event on the way to the final response."""
+
+    author: str
+    content: Content | None = None
+    grounding_metadata: dict[str, Any] | None = None
+    usage_metadata: dict[str, Any] | None = None
+    model_version: str | None = None
+
+
+class IntermediateData(AdkValue):
+    """What happened before the final response, in either of ADK's two shapes."""
+
+    tool_uses: tuple[FunctionCall, ...] = ()
+    tool_responses: tuple[FunctionResponse, ...] = ()
+    intermediate_responses: tuple[tuple[str, tuple[Part, ...]], ...] = ()
+    invocation_events: tuple[InvocationEvent, ...] | None = None
+
+    def event_parts(self) -> tuple[Part, ...]:
+        """All parts of all events, in order; none where the other shape is used."""
+        events = self.invocation_events or ()
+        return tuple(p for e in events if e.content for p in e.content.parts or ())
+
+
+class RubricContent(AdkValue):
+    """The property a rubric asks about."""
+
+    text_property: str | None = None
+
+
+class Rubric(AdkValue):
+    """One yes/no question put to a judge."""
+
+    rubric_id: str
+    rubric_content: RubricContent
+    description: str | None = None
+    type: str | None = None
+
+
+class AgentDetails(AdkValue):
+    """One agent of an app: its instructions and the tools it was given."""
+
+    name: str
+    instructions: str = ""
+    tool_declarations: tuple[Any, ...] = ()
+
+
+class AppDetails(AdkValue):
+    """The agents of an app by name."""
+
+    agent_details: dict[str, AgentDetails] = Field(default_factory=dict)
+
+
+class Invocation(AdkValue):
+    """One user turn and all that came of it, expected or actual."""
+
+    invocation_id: str = ""
+    user_content: Content
+    final_response: Content | None = None
+    intermediate_data: IntermediateData | None = None
+    creation_timestamp: float = 0.0
+    duration: float | None = None
+    model_duration: float | None = None
+    tool_duration: float | None = None
+    rubrics: tuple[Rubric, ...] | None = None
+    app_details: AppDetails | None = None
+
+    @property
+    def response_text(self) -> str:
+        """The final response as text; empty where there is none."""
+        return self.final_response.text if self.final_response else ""
+
+    @property
+    def tool_calls(self) -> tuple[FunctionCall, ...]:
+        """Tool calls in order, from whichever shape the intermediate data has."""
+        data = self.intermediate_data
+        if data is None:
+            return ()
+        if data.invocation_events is None:
+            return data.tool_uses
+        return tuple(p.function_call for p in data.event_parts() if p.function_call)
+
+    @property
+    def tool_responses(self) -> tuple[FunctionResponse, ...]:
+        """Tool responses in order, from whichever shape the intermediate data has."""
+        data = self.intermediate_data
+        if data is None:
+            return ()
+        if data.invocation_events is None:
+            return data.tool_responses
+        return tuple(p.function_response for p in data.event_parts() if p.function_response)
+
+
+class ConversationScenario(AdkValue):
+    """A conversation whose user turns a model writes as it goes."""
+
+    starting_prompt: str
+    conversation_plan: str
+    user_persona: Any = None
+
+
+class SessionInput(AdkValue):
+    """What a session starts with."""
+
+    model_config = ConfigDict(extra="allow")
+
+    app_name: str = ""
+    user_id: str = ""
+    session_id: str | None = None
+    state: dict[str, Any] = Field(default_factory=dict)
+
+
+class EvalCase(AdkValue):
+    """One conversation to evaluate: static, or simulated from a scenario."""
+
+    eval_id: str
+    conversation: tuple[Invocation, ...] | None = None
+    conversation_scenario: ConversationScenario | None = None
+    session_input: SessionInput | None = None
+    rubrics: tuple[Rubric, ...] | None = None
+
+    @model_validator(mode="after")
+    def _one_kind_of_conversation(self) -> Self:
+        if (self.conversation is None) == (self.conversation_scenario is None):
+            message = "needs exactly one of `conversation` and `conversation_scenario`"
+            raise ValueError(message)
+        return self
+
+    @property
+    def is_simulated(self) -> bool:
+        """Whether a model plays the user."""
+        return self.conversation_scenario is not None
+
+
+class EvalSet(AdkValue):
+    """A file of eval cases."""
+
+    eval_set_id: str
+    name: str | None = None
+    description: str | None = None
+    eval_cases: tuple[EvalCase, ...]
+
+
+class EvalConfig(AdkValue):
+    """Which criteria apply to an eval set: name → threshold or options, as written."""
+
+    criteria: dict[str, float | dict[str, Any]] = Field(default_factory=dict)
+    custom_metrics: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    user_simulator_config: dict[str, Any] | None = None
+
+
+DEFAULT_EVAL_CONFIG = EvalConfig(
+    criteria={"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
+)

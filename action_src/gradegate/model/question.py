@@ -1,0 +1,69 @@
+"""A question for a judge, and the votes its samples cast."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+T = TypeVar("T", bound=BaseModel)
+
+
+class PlainText(BaseModel):
+    """The answer to a question that wants words and no JSON, such as a simulated user's."""
+
+    model_config = ConfigDict(frozen=True)
+
+    text: str
+
+
+def no_ballot(_: BaseModel) -> Mapping[str, bool]:
+    """For questions that are not voted on: the first usable answer is the outcome."""
+    return {}
+
+
+def no_objection(_: BaseModel) -> str | None:
+    """For answers that are usable whenever they are well formed."""
+    return None
+
+
+@dataclass(frozen=True)
+class Question(Generic[T]):
+    """Everything asked of a judge once: the prompt's data, its version, the answer's type.
+
+    What identifies a question is `kind`, `version`, `data`, `model` and `model_config`; the
+    callables say how to put it and how to read the answer.
+    """
+
+    kind: str
+    """Which prompt: the criterion's name, and a step where it has several:
+    `final_response_match_v2`, `hallucinations_v1/segment`…"""
+    version: str
+    data: Mapping[str, Any]
+    """All that the prompt is filled with, as JSON."""
+    answer: type[T]
+    render: Callable[[str], str]
+    """The prompt's text, with untrusted words between two lines of the fence handed in."""
+    model: str
+    model_config: Mapping[str, Any] = field(default_factory=dict)
+    ballot: Callable[[T], Mapping[str, bool]] = no_ballot
+    """What an answer votes on: one entry for a verdict, one per rubric or sentence."""
+    objection: Callable[[T], str | None] = no_objection
+    """Why a well-formed answer cannot be used all the same (a rubric left out…)."""
+
+    @property
+    def criterion(self) -> str:
+        """Whose question this is, for the bill."""
+        return self.kind.partition("/")[0]
+
+
+@dataclass(frozen=True)
+class Votes(Generic[T]):
+    """What came of asking: usable answers in the order asked, and why others are not."""
+
+    answers: tuple[T, ...] = ()
+    unusable: tuple[str, ...] = ()
+    yes: Mapping[str, bool] = field(default_factory=dict)
+    """Per ballot entry: did the majority say yes? A tie is no."""
+    failure: str | None = None
+    """Why there is no outcome; None where there is one."""

@@ -1,0 +1,88 @@
+"""Scores of one side: the `results.json` file."""
+
+from enum import StrEnum
+from typing import Any, Literal
+
+from pydantic import Field
+
+from gradegate.model.base import Value
+from gradegate.model.case import CaseKey
+
+
+class Status(StrEnum):
+    """How a case, a criterion or an invocation came out."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    NOT_EVALUATED = "not_evaluated"
+    ERRORED = "errored"
+    INFORMATIONAL = "informational"
+
+
+class RubricScore(Value):
+    """A judge's answer to one rubric."""
+
+    rubric_id: str
+    score: float | None = None
+    rationale: str | None = None
+
+
+class InvocationResult(Value):
+    """One criterion's score of one turn; None with a reason where it could not be had."""
+
+    score: float | None = None
+    status: Status = Status.NOT_EVALUATED
+    reason: str | None = None
+    rubrics: tuple[RubricScore, ...] = ()
+    details: dict[str, Any] = Field(default_factory=dict)
+
+
+class CriterionResult(Value):
+    """One criterion's score of one case."""
+
+    score: float | None = None
+    threshold: float | None = None
+    status: Status = Status.NOT_EVALUATED
+    reason: str | None = None
+    invocations: tuple[InvocationResult, ...] = ()
+    rubrics: tuple[RubricScore, ...] = ()
+
+
+class CaseResult(Value):
+    """One run of one case, scored by every configured criterion."""
+
+    suite: str = ""
+    eval_set: str
+    eval_id: str
+    run: int = Field(default=1, ge=1)
+    line: int = 1
+    status: Status
+    reason: str | None = None
+    criteria: dict[str, CriterionResult] = Field(default_factory=dict)
+
+    @property
+    def key(self) -> CaseKey:
+        """Which case this is a result of."""
+        return CaseKey(self.suite, self.eval_set, self.eval_id)
+
+
+class Usage(Value):
+    """What a run cost."""
+
+    judge_calls: int = 0
+    judge_calls_saved_by_voting: int = 0
+    judge_cache_hits: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    seconds: float = 0.0
+
+
+class Results(Value):
+    """The `results.json` file: one side, every case, every run."""
+
+    schema_: Literal["gradegate/results/v1"] = Field(default="gradegate/results/v1", alias="schema")
+    commit: str = ""
+    fingerprint: str = ""
+    cases: tuple[CaseResult, ...] = ()
+    usage: Usage = Usage()
+    warnings: tuple[str, ...] = ()

@@ -1,0 +1,161 @@
+"""The few protocols between what decides and what touches the outside world."""
+
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
+
+from pydantic import BaseModel
+
+from gradegate.model.case import Case
+from gradegate.model.evalset import EvalCase
+from gradegate.model.question import Question, Votes
+from gradegate.model.result import CriterionResult
+from gradegate.model.trace import NotRun, Trace
+
+T = TypeVar("T", bound=BaseModel)
+
+
+class Needs(NamedTuple):
+    """What a criterion cannot do without."""
+
+    reference: bool = False
+    rubrics: bool = False
+    judge: bool = False
+    vertex: bool = False
+    scenario: bool = False
+
+
+class Ask(Protocol):
+    """The only way from a criterion to a model."""
+
+    async def __call__(self, question: Question[T], samples: int) -> Votes[T]:
+        """Ask until the vote is decided, `samples` times at most."""
+        ...
+
+
+class Reply(NamedTuple):
+    """What a judge said to one question once, not yet read."""
+
+    text: str
+    input_tokens: int = 0
+    output_tokens: int = 0
+    unusable: str | None = None
+    """Why there is nothing to read in it (blocked, empty); it spends its sample."""
+
+
+class Trouble(NamedTuple):
+    """No answer, through nobody's fault but the service's or the network's."""
+
+    reason: str
+    may_pass: bool
+    """Whether asking again can help; a refused key or an unknown model stays refused."""
+    wait: float | None = None
+    """Seconds the service asks us to wait."""
+    slow_down: bool = False
+    """Whether the service says that we ask too much (429, 503)."""
+
+
+class Answerer(Protocol):
+    """Answers one question once: a judge behind an API, or a recorded one."""
+
+    async def answer(self, question: Question[Any], sample: int) -> Reply | Trouble:
+        """Answer; `sample` counts from 1 and tells repeated askings apart."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
+class Criterion(Protocol):
+    """Scores one run of one case."""
+
+    name: ClassVar[str]
+    needs: ClassVar[Needs]
+    threshold: float
+
+    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
+        """Score the trace; a score that cannot be had is None with a reason."""
+        ...
+
+
+class AgentRunner(Protocol):
+    """Runs the agent of one suite on one side."""
+
+    rerunnable: bool
+    """Whether a fresh run can be had; a recording has only the runs it has."""
+
+    async def prepare(self) -> str | None:
+        """Make ready what a run needs, such as an environment; why that cannot be had."""
+        ...
+
+    async def run(self, case: Case, run: int) -> Trace | NotRun:
+        """Run one case from the start. The agent's failure is a trace with an error."""
+        ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+
+class Store(Protocol):
+    """Finished units by content, written as they are finished."""
+
+    def get(self, kind: str, key: str) -> str | None:
+        """The unit's value, or None where it is not finished."""
+        ...
+
+    def put(self, kind: str, key: str, value: str) -> None:
+        """Keep a finished unit. The same key again changes nothing."""
+        ...
+
+    def forget(self, kind: str, keys: Iterable[str]) -> None:
+        """Drop units that must not be taken for finished by the next job."""
+        ...
+
+
+class Posted(NamedTuple):
+    """Something now visible on GitHub."""
+
+    url: str
+
+
+class Skipped(NamedTuple):
+    """Something not posted, and why; never a reason to fail the job."""
+
+    reason: str
+
+
+class Annotation(NamedTuple):
+    """A remark on one line of a file, shown in the pull request's diff."""
+
+    path: str
+    line: int
+    level: Literal["notice", "warning", "failure"]
+    title: str
+    message: str
+
+
+class CheckOutput(NamedTuple):
+    """A completed check as GitHub shows it, already rendered and within its limits."""
+
+    conclusion: Literal["success", "failure", "neutral", "action_required", "cancelled"]
+    title: str
+    summary: str
+    text: str = ""
+    annotations: tuple[Annotation, ...] = ()
+
+
+class Forge(Protocol):
+    """Where the outcome is shown: one check and one comment per check name."""
+
+    def start_check(self, sha: str) -> Posted | Skipped:
+        """Show the check as in progress."""
+        ...
+
+    def complete_check(self, sha: str, output: CheckOutput) -> Posted | Skipped:
+        """Show the outcome, with annotations; a commit status where checks are forbidden."""
+        ...
+
+    def comment(self, pull_request: int, body: str, *, create: bool) -> Posted | Skipped:
+        """Edit our sticky comment, or write it where there is none and `create` is set."""
+        ...

@@ -1,0 +1,1 @@
+"""The SQLite file that keeps every finished unit."""

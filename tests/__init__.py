@@ -1,0 +1,1 @@
+"""What is checked, and what stands in for the outside world."""

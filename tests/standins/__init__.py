@@ -1,0 +1,1 @@
+"""Servers that stand in for services we cannot reach in a test."""
