@@ -1,0 +1,1 @@
+"""What base and head are: revisions, exports without `.git`, fingerprints."""
