@@ -1,0 +1,1 @@
+"""Runners of agents: recorded traces, and any program that speaks the line protocol."""

@@ -1,0 +1,258 @@
+"""One run of a program that speaks the agent line protocol."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic_core import from_json
+
+LINE_LIMIT = 16 * 1024 * 1024
+_LOG_BYTES = 8 * 1024
+_LOG_LINES = 20
+_EXCERPT = 200
+_GRACE = 2.0
+_STDIN, _STDOUT = 0, 1
+
+Answer = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What to start, where, and as whom."""
+
+    command: Sequence[str]
+    cwd: Path
+    env: Mapping[str, str]
+    user: tuple[int, int] | None = None
+    """Uid and gid to switch to; None keeps ours."""
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The same as arguments of a subprocess."""
+        if self.user is None:
+            return {}
+        return {"user": self.user[0], "group": self.user[1], "extra_groups": []}
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a session cannot go on."""
+
+    reason: str
+    certain: bool = True
+    """Whether it is this session's own doing; otherwise it may only have been near."""
+
+
+@dataclass
+class _Pending:
+    number: int
+    answer: asyncio.Future[Answer | Failure]
+
+
+@dataclass
+class _Sessions:
+    open: set[str] = field(default_factory=set)
+    abandoned: set[str] = field(default_factory=set)
+    """Left while an answer was due; it may still come and means nothing then."""
+    served: int = 0
+
+
+class LineProcess(asyncio.SubprocessProtocol):
+    """A program in its own process group, answering several sessions at once.
+
+    Once `broken` it is dead; once `retired` it should be given no new sessions; `trouble` is
+    the latest reason for either.
+    """
+
+    def __init__(self) -> None:
+        self.broken: str | None = None
+        self.trouble: str | None = None
+        self.retired = False
+        self.has_answered = False
+        self._sessions = _Sessions()
+        self._pending: dict[str, _Pending] = {}
+        self._asked = 0
+        self._latest_answered = 0
+        self._unread = bytearray()
+        self._log = b""
+        self._gone = asyncio.Event()
+        self._transport: asyncio.SubprocessTransport
+
+    @classmethod
+    async def start(cls, launch: Launch) -> "LineProcess":
+        """Start the program; an OSError says why it cannot be."""
+        _, process = await asyncio.get_running_loop().subprocess_exec(
+            cls,
+            *launch.command,
+            cwd=launch.cwd,
+            env=dict(launch.env),
+            start_new_session=True,
+            **launch.identity,
+        )
+        return process
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no session is open."""
+        return not self._sessions.open
+
+    def join(self, session: str) -> None:
+        """Count a session as open from now on."""
+        self._sessions.open.add(session)
+        self._sessions.served += 1
+
+    def leave(self, session: str) -> None:
+        """Count the session as gone; an answer still due to it will be ignored."""
+        self._sessions.open.discard(session)
+
+    async def request(self, session: str, message: Answer, timeout: float) -> Answer | Failure:  # noqa: ASYNC109 - running out of it is an answer, not an exception
+        """Send one message of an open session and wait for its answer."""
+        if self.broken:
+            return self._failure(self.broken)
+        self._asked += 1
+        pending = _Pending(self._asked, asyncio.get_running_loop().create_future())
+        self._pending[session] = pending
+        self._send(message)
+        try:
+            async with asyncio.timeout(timeout):
+                return await pending.answer
+        except TimeoutError:
+            return self._overrun(pending, timeout)
+        finally:
+            if self._pending.pop(session, None):
+                self._sessions.abandoned.add(session)
+
+    async def stop(self) -> None:
+        """End the program and everything it started: asked first, killed then."""
+        stdin = self._transport.get_pipe_transport(_STDIN)
+        if stdin is not None and not self.broken:
+            stdin.close()
+            await self._wait_until_gone()
+        self._break("the program was stopped")
+        await self._wait_until_gone()
+        self._transport.close()
+
+    def log_tail(self) -> str:
+        """The last lines of what the program wrote to standard error."""
+        lines = self._log.decode(errors="replace").splitlines()
+        return "\n".join(lines[-_LOG_LINES:])
+
+    def with_log(self, reason: str) -> str:
+        """The reason, followed by the end of the log where there is one."""
+        tail = self.log_tail()
+        return f"{reason}\nits log ends with:\n{tail}" if tail else reason
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Asyncio's word that the program runs."""
+        assert isinstance(transport, asyncio.SubprocessTransport)  # noqa: S101 - asyncio's promise, for the type checker
+        self._transport = transport
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Asyncio's word that the program wrote something."""
+        if fd != _STDOUT:
+            self._log = (self._log + data)[-_LOG_BYTES:]
+            return
+        if self.broken:
+            return
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            whole = bytes(self._unread) + line
+            self._unread.clear()
+            self._read(whole)
+        self._unread += rest
+        if len(self._unread) > LINE_LIMIT:
+            self._break(f"the program wrote a line longer than {LINE_LIMIT >> 20} MiB")
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """Asyncio's word that a pipe was closed, as the end of the program does too."""
+        del exc
+        if fd == _STDOUT:
+            self._break_soon("the program closed its standard output")
+
+    def process_exited(self) -> None:
+        """Asyncio's word that the program ended; what it started may hold its pipes."""
+        self._kill_group()
+        self._break_soon(self._ending())
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Asyncio's word that the program ended and all it wrote has been read."""
+        del exc
+        self._break(self._ending())
+        self._gone.set()
+
+    def _send(self, message: Answer) -> None:
+        stdin = self._transport.get_pipe_transport(_STDIN)
+        assert isinstance(stdin, asyncio.WriteTransport)  # noqa: S101 - asyncio's promise, for the type checker
+        stdin.write(json.dumps(message).encode() + b"\n")
+
+    def _read(self, line: bytes) -> None:
+        if self.broken or not line.strip():
+            return
+        try:
+            answer = from_json(line, allow_inf_nan=False)
+        except ValueError:
+            answer = None
+        if not isinstance(answer, dict) or not isinstance(answer.get("session"), str):
+            shown = line[:_EXCERPT].decode(errors="replace")
+            self._break(f"the program wrote a line that is not an answer in JSON: {shown}")
+            return
+        self._deliver(answer["session"], answer)
+
+    def _deliver(self, session: str, answer: Answer) -> None:
+        self.has_answered = True
+        pending = self._pending.pop(session, None)
+        if pending and not pending.answer.done():
+            self._latest_answered = max(self._latest_answered, pending.number)
+            pending.answer.set_result(answer)
+        elif session in self._sessions.abandoned:
+            self._sessions.abandoned.discard(session)
+        else:
+            self._break(f"the program answered session {session[:_EXCERPT]!r}, which asked nothing")
+
+    def _overrun(self, pending: _Pending, timeout: float) -> Failure:
+        """Silence is the session's own where requests made after it were answered.
+
+        Otherwise it may only have queued behind others in a program that takes one at a time.
+        """
+        self.retired = True
+        self.trouble = f"the program did not answer within {timeout:g} s"
+        return self._failure(self.trouble, certain=self._latest_answered > pending.number)
+
+    def _failure(self, reason: str, *, certain: bool = False) -> Failure:
+        return Failure(self.with_log(reason), certain or self._sessions.served == 1)
+
+    def _break(self, reason: str) -> None:
+        if self.broken:
+            return
+        self.broken = self.trouble = reason
+        self._unread.clear()
+        self._kill_group()
+        for pending in self._pending.values():
+            if not pending.answer.done():
+                pending.answer.set_result(self._failure(reason))
+        self._pending.clear()
+
+    def _break_soon(self, reason: str) -> None:
+        """Leave what is still in the pipes a moment to be read."""
+        asyncio.get_running_loop().call_later(_GRACE / 4, self._break, reason)
+
+    def _ending(self) -> str:
+        code = self._transport.get_returncode()
+        if code is not None and code < 0:
+            return f"the program was ended by signal {-code} ({signal.strsignal(-code)})"
+        return f"the program ended with exit code {code}"
+
+    def _kill_group(self) -> None:
+        with suppress(ProcessLookupError):
+            os.killpg(self._transport.get_pid(), signal.SIGKILL)
+
+    async def _wait_until_gone(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GRACE):
+                await self._gone.wait()

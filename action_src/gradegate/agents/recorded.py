@@ -1,0 +1,69 @@
+"""An agent's recorded runs, played back."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from pathlib import PurePosixPath
+from typing import Self
+
+from gradegate.model.case import Case
+from gradegate.model.errors import InputError
+from gradegate.model.trace import NotRun, Trace, Traces
+
+Runs = Mapping[int, Trace]
+
+
+class RecordedAgent:
+    """Answers from a traces file; `source` is the file's name, for messages."""
+
+    rerunnable = False
+
+    def __init__(self, traces: Traces, suite: str, source: str) -> None:
+        self._source = source
+        self._runs = _by_case((t for t in traces.cases if t.suite in ("", suite)), source)
+
+    def runs_of(self, case: Case) -> int:
+        """How many runs of the case are recorded."""
+        return len(self._recorded(case))
+
+    async def prepare(self) -> str | None:
+        """Nothing to make ready."""
+        return None
+
+    async def run(self, case: Case, run: int) -> Trace | NotRun:
+        """The recorded run, under the case's own names."""
+        runs = self._recorded(case)
+        if run in runs:
+            return runs[run].model_copy(update={"suite": case.suite, "eval_set": case.eval_set})
+        wanted = f"case {case.eval_id!r} of {case.eval_set}"
+        if not runs:
+            return NotRun(f"{self._source} holds no trace of {wanted}")
+        have = ", ".join(str(number) for number in sorted(runs))
+        return NotRun(f"{self._source} holds no run {run} of {wanted}, only: {have}")
+
+    def _recorded(self, case: Case) -> Runs:
+        """By the eval set's path where the recording has it, else by the set's id."""
+        by_path = self._runs.get((_tidy(case.eval_set), case.eval_id))
+        return by_path or self._runs.get((_tidy(case.eval_set_id), case.eval_id), {})
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+
+def _by_case(traces: Iterable[Trace], source: str) -> Mapping[tuple[str, str], Runs]:
+    runs: dict[tuple[str, str], dict[int, Trace]] = defaultdict(dict)
+    for trace in traces:
+        recorded = runs[_tidy(trace.eval_set), trace.eval_id]
+        if trace.run in recorded:
+            raise InputError(
+                f"{source}: run {trace.run} of case {trace.eval_id!r} in {trace.eval_set} is "
+                "recorded twice: number the runs of a case 1, 2, 3…"
+            )
+        recorded[trace.run] = trace
+    return dict(runs)
+
+
+def _tidy(eval_set: str) -> str:
+    return str(PurePosixPath(eval_set))

@@ -1,0 +1,108 @@
+"""A line-protocol agent that does what its user says, each turn in a thread of its own.
+
+say TEXT        answer TEXT                     crash           exit with code 3
+meet N          wait until N turns are under    garbage         write a line that is not JSON
+                way, then answer them, the      huge            write a line without an end
+                latest first                    stranger        answer a session nobody opened
+hang            never answer                    invalid         answer an invocation that is none
+fail TEXT       answer with an error            nothing         answer with neither
+log TEXT        write TEXT to the log           spawn           start a sleeping child, say its pid
+close badly     crash when the session is       environment     answer the environment's names
+                closed
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+
+_writing = threading.Lock()
+_meeting: list[str] = []
+_bad_closers: set[str] = set()
+
+
+def _write(line: str) -> None:
+    with _writing:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+
+def _answer(session: str, **content: object) -> None:
+    _write(json.dumps({"session": session, **content}))
+
+
+def _say(session: str, text: str) -> None:
+    parts = [{"text": text}]
+    _answer(session, invocation={"final_response": {"role": "model", "parts": parts}})
+
+
+def _meet(session: str, number: str) -> None:
+    _meeting.append(session)
+    if len(_meeting) == int(number):
+        together = f"{len(_meeting)} at once"
+        while _meeting:
+            _say(_meeting.pop(), together)
+
+
+def _crash(_session: str, _rest: str) -> None:
+    sys.stderr.flush()
+    os._exit(3)
+
+
+def _huge(_session: str, _rest: str) -> None:
+    with _writing:
+        while True:
+            sys.stdout.write("x" * 1_000_000)
+
+
+def _log(session: str, text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+    _say(session, "logged")
+
+
+def _spawn(session: str, _rest: str) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+    _say(session, str(child.pid))
+
+
+def _close_badly(session: str, _rest: str) -> None:
+    _bad_closers.add(session)
+    _say(session, "soon")
+
+
+_DOES: dict[str, Callable[[str, str], None]] = {
+    "say": _say,
+    "meet": _meet,
+    "crash": _crash,
+    "hang": lambda _session, _rest: time.sleep(600),
+    "garbage": lambda _session, _rest: _write("Loading model…"),
+    "huge": _huge,
+    "stranger": lambda _session, _rest: _say("somebody-else", "hello"),
+    "fail": lambda session, text: _answer(session, error=text),
+    "invalid": lambda session, _rest: _answer(session, invocation={"final_response": 7}),
+    "nothing": lambda session, _rest: _answer(session),
+    "log": _log,
+    "spawn": _spawn,
+    "close": _close_badly,
+    "environment": lambda session, _rest: _say(session, " ".join(sorted(os.environ))),
+}
+
+
+def _take(message: dict[str, object]) -> None:
+    session = str(message["session"])
+    if message["op"] == "close" and session in _bad_closers:
+        _crash(session, "")
+    if message["op"] != "turn":
+        _answer(session, ok=True)
+        return
+    content = message["user_content"]
+    assert isinstance(content, dict)
+    verb, _, rest = str(content["parts"][0]["text"]).partition(" ")
+    threading.Thread(target=_DOES[verb], args=(session, rest), daemon=True).start()
+
+
+for line in sys.stdin:
+    _take(json.loads(line))
