@@ -1,0 +1,1 @@
+"""From a report to what people read: view model, templates, size budgets."""

@@ -1,0 +1,76 @@
+"""The verdict in one line, and the line under it."""
+
+from collections.abc import Mapping
+
+from gradegate.model.report import Decision, ReasonKind, Report, State
+from gradegate.report import numbers
+from gradegate.report.groups import Group
+from gradegate.report.words import Words
+
+ICONS = {State.PASS: "✅", State.FAIL: "❌", State.INCONCLUSIVE: "⚠️"}
+
+
+def title(report: Report, counts: Mapping[Group, int], words: Words) -> str:
+    """What the gate says, in a line that needs no other."""
+    total = words.some("cases", len(report.cases))
+    match report.decision.state:
+        case State.FAIL:
+            return _no(report.decision, total, words)
+        case State.INCONCLUSIVE:
+            return _unsure(report, counts, words)
+        case State.PASS:
+            return _yes(report, counts, total, words)
+
+
+def lead(report: Report, counts: Mapping[Group, int], words: Words) -> str:
+    """What else one should know at once; empty where the title says it all."""
+    said = []
+    if report.decision.accepted_by is not None:
+        said.append(words("lead.accepted", who=report.decision.accepted_by or words("someone")))
+    if nothing_ran(report):
+        said.append(words("lead.same_fingerprint"))
+    elif report.base.source == "none":
+        said.append(words("lead.no_base"))
+    if report.decision.state is not State.PASS and counts[Group.IMPROVED]:
+        said.append(words.some("lead.improved", counts[Group.IMPROVED]))
+    return " ".join(said)
+
+
+def nothing_ran(report: Report) -> bool:
+    """Whether both sides are the same, so that there was nothing to evaluate."""
+    same = report.base.fingerprint == report.head.fingerprint
+    return same and bool(report.head.fingerprint) and not report.cases
+
+
+def _no(decision: Decision, total: str, words: Words) -> str:
+    found = {kind: _places(decision, kind) for kind in ReasonKind}
+    parts = [words.some(f"found.{kind}", n) for kind, n in found.items() if n]
+    key = "title.worse" if found[ReasonKind.REGRESSION] else "title.no"
+    return words(key, found=words.list(parts), cases=total)
+
+
+def _places(decision: Decision, kind: ReasonKind) -> int:
+    """Cases count once each however many of their criteria are concerned."""
+    own = [reason for reason in decision.reasons if reason.kind is kind]
+    cases = {(r.suite, r.eval_set, r.eval_id) for r in own if r.eval_id is not None}
+    return len(cases) + sum(reason.eval_id is None for reason in own)
+
+
+def _unsure(report: Report, counts: Mapping[Group, int], words: Words) -> str:
+    open_cases = counts[Group.INCONCLUSIVE]
+    if not open_cases:
+        return words("title.unsure")
+    share = numbers.percent(open_cases, len(report.cases))
+    return words.some("title.unsure_cases", open_cases, total=len(report.cases), share=share)
+
+
+def _yes(report: Report, counts: Mapping[Group, int], total: str, words: Words) -> str:
+    if nothing_ran(report):
+        return words("title.same")
+    if report.base.source == "none":
+        return words("title.thresholds", cases=total)
+    if report.decision.accepted_by is not None:
+        return words("title.accepted", cases=total)
+    if counts[Group.IMPROVED]:
+        return words.some("title.better", counts[Group.IMPROVED], cases=total)
+    return words("title.good", cases=total)

@@ -1,0 +1,94 @@
+"""Every number a reader sees is written here, so that all views say it the same way."""
+
+MINUS = "\u2212"
+NOTHING = "\u2013"
+LARGE = 100
+"""From here on a value is a count (tokens, calls) and not a score: no decimals."""
+SMALLEST_P = 0.001
+MINUTE = 60
+
+
+def score(value: float | None, *, beside: float | None = None) -> str:
+    """A score with two decimals, or three where two would hide that it is not `beside`."""
+    if value is None:
+        return NOTHING
+    if abs(value) >= LARGE:
+        return _signed_text(f"{value:,.0f}")
+    text = f"{value:.2f}"
+    if beside is not None and beside != value and text == f"{beside:.2f}":
+        text = f"{value:.3f}"
+    return _signed_text(text)
+
+
+def delta(value: float | None) -> str:
+    """A difference with its sign; a real minus, and no sign on what rounds to nothing."""
+    if value is None:
+        return NOTHING
+    text = f"{value:+,.0f}" if abs(value) >= LARGE else f"{value:+.2f}"
+    if value and text in {"+0.00", "-0.00"}:
+        text = f"{value:+.3f}"
+    if not text.strip("+-0."):
+        return "0.00"
+    return _signed_text(text)
+
+
+def interval(bounds: tuple[float, float] | None) -> str:
+    """The two ends of a confidence interval."""
+    if bounds is None:
+        return NOTHING
+    low, high = bounds
+    return f"{delta(low)} … {delta(high)}"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value as papers write it."""
+    if value is None:
+        return NOTHING
+    if value < SMALLEST_P:
+        return f"p < {SMALLEST_P}"
+    return f"p = {value:.3f}".rstrip("0").removesuffix(".")
+
+
+def count(value: int) -> str:
+    """A whole number with its thousands apart."""
+    return f"{value:,}"
+
+
+def ratio(part: int, whole: int) -> str:
+    """So many of so many."""
+    return f"{count(part)}/{count(whole)}"
+
+
+def percent(part: int, whole: int) -> str:
+    """A share; never 100 % unless it is all, never 0 % unless it is none."""
+    if not whole:
+        return NOTHING
+    rounded = round(100 * part / whole)
+    if part < whole:
+        rounded = min(rounded, 99)
+    if part > 0:
+        rounded = max(rounded, 1)
+    return f"{rounded} %"
+
+
+def duration(seconds: float) -> str:
+    """How long it took, to the precision anyone cares about."""
+    if seconds < MINUTE / 6:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < MINUTE:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, MINUTE)
+    if minutes < MINUTE:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, MINUTE)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def commit(sha: str) -> str:
+    """A commit as people quote it."""
+    return sha[:7]
+
+
+def _signed_text(text: str) -> str:
+    return text.replace("-", MINUS)

@@ -1,0 +1,102 @@
+"""Jinja as we use it: sandboxed, strict, and escaping by default in every format.
+
+A template that prints a value gets it escaped for its format, whoever wrote the template;
+only our own filters hand out text that is left as it is.
+"""
+
+import base64
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from gradegate.model.errors import FileError, InputError
+from gradegate.report import escape
+from gradegate.report.words import Words, templates_dir
+
+if TYPE_CHECKING:
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+
+def render_template(
+    name: str, values: Mapping[str, object], words: Words, folder: Path | None = None
+) -> str:
+    """Our template of this name, or the user's of the same name in `folder`."""
+    import jinja2
+
+    environment = _environment(name, words, folder)
+    try:
+        text = environment.get_template(name).render(values)
+    except jinja2.TemplateSyntaxError as error:
+        raise _wrong(error, folder, name) from error
+    except jinja2.TemplateNotFound as error:
+        message = f"template {name}: there is no template {error.name!r} to extend or include"
+        raise InputError(message) from error
+    except (jinja2.TemplateError, TypeError, ValueError) as error:
+        place = name if folder is None else folder / name
+        message = f"{place}: {error}: see our own {name} for the names a template may use"
+        raise InputError(message) from error
+    return text.strip("\n") + "\n"
+
+
+def _wrong(error: Any, folder: Path | None, name: str) -> FileError:
+    path = error.filename or (name if folder is None else folder / name)
+    return FileError(path, f"not a Jinja template: {error.message}", line=error.lineno)
+
+
+def _environment(name: str, words: Words, folder: Path | None) -> "ImmutableSandboxedEnvironment":
+    from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader, StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    ours = FileSystemLoader(templates_dir())
+    loaders = [ours] if folder is None else [FileSystemLoader(folder), ours]
+    environment = ImmutableSandboxedEnvironment(
+        loader=ChoiceLoader([*loaders, PrefixLoader({"gradegate": ours})]),
+        undefined=StrictUndefined,
+        autoescape=True,
+        finalize=_finalizer(name),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(_filters())
+    environment.globals.update(t=words, language=words.language, **_assets())
+    return environment
+
+
+def _finalizer(name: str) -> Callable[[Any], Any]:
+    from markupsafe import Markup
+
+    def of(make_safe: Callable[[str], str]) -> Callable[[Any], Any]:
+        def finalize(value: Any) -> Any:
+            return value if hasattr(value, "__html__") else Markup(make_safe(str(value)))  # noqa: S704 - made safe for its format in the same breath
+
+        return finalize
+
+    if ".md." in name:
+        return of(escape.markdown)
+    if ".txt." in name:
+        return of(escape.terminal)
+    return lambda value: value if hasattr(value, "__html__") else escape.clean(str(value))
+
+
+def _filters() -> dict[str, Callable[..., Any]]:
+    from markupsafe import Markup
+
+    return {
+        "code": lambda text: Markup(f"<code>{escape.code_text(str(text))}</code>"),  # noqa: S704 - escaped inside
+        "fence": lambda text, language="": Markup(escape.fenced(str(text), language)),  # noqa: S704 - the fence holds it
+    }
+
+
+def _assets() -> dict[str, Callable[[str], Any]]:
+    from markupsafe import Markup
+
+    def asset(name: str) -> Any:
+        return Markup((templates_dir() / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+    def digest(name: str) -> str:
+        found = hashlib.sha256(asset(name).encode()).digest()
+        return f"sha256-{base64.b64encode(found).decode()}"
+
+    return {"asset": asset, "digest": digest}

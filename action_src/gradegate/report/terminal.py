@@ -1,0 +1,84 @@
+"""The report in a terminal, in colour where the terminal has any."""
+
+from typing import TYPE_CHECKING
+
+from gradegate.model.report import Report, State
+from gradegate.report.escape import terminal
+from gradegate.report.groups import ATTENTION
+from gradegate.report.view import CaseView, ReportView, ScoreView, build
+from gradegate.report.words import Words, words_of
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+STYLES = {State.PASS: "bold green", State.FAIL: "bold red", State.INCONCLUSIVE: "bold yellow"}
+DIFF_STYLES = {"-": "red", "+": "green", " ": "dim"}
+ROOM = 700
+
+
+def print_report(report: Report, console: "Console", *, language: str = "en") -> None:
+    """Print the verdict, then what needs attention, then one line for all the rest."""
+    words = words_of(language)
+    view = build(report, words, room=ROOM)
+    console.print()
+    console.print(_text(f"{view.icon} {view.title}", STYLES[view.state]))
+    for line in (view.lead, *(f"• {finding}" for finding in view.findings)):
+        if line:
+            console.print(_text(line))
+    if view.criteria:
+        console.print(_criteria(view.criteria, words))
+    _print_sections(view, console)
+    for warning in view.warnings:
+        console.print(_text(f"⚠ {warning}", "yellow"))
+    for line in (view.quiet, view.sides, view.usage):
+        if line:
+            console.print(_text(line, "dim"))
+
+
+def _print_sections(view: ReportView, console: "Console") -> None:
+    for section in view.sections:
+        console.print()
+        console.print(_text(f"{section.icon} {section.title}", "bold"))
+        for case in section.cases:
+            _print_case(case, console, in_full=section.group in ATTENTION)
+
+
+def _print_case(case: CaseView, console: "Console", *, in_full: bool) -> None:
+    line = _text(f"  {case.name}", "bold cyan")
+    line.append_text(_text(f"  {case.place}", "dim"))
+    console.print(line)
+    for said in (case.remark, *map(str, case.why)):
+        if said:
+            console.print(_text(f"    {said}"))
+    if not in_full:
+        return
+    for turn in case.turns:
+        for difference in turn.differences:
+            console.print(_text(f"    --- {difference.before}  +++ {difference.after}", "dim"))
+            for changed in difference.lines:
+                console.print(_text(f"    {changed}", DIFF_STYLES[changed.sign]))
+
+
+def _criteria(rows: tuple[ScoreView, ...], words: Words) -> "Table":
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column(words("column.criterion"), overflow="fold")
+    for column in ("base", "head", "delta"):
+        table.add_column(words(f"column.{column}"), justify="right")
+    table.add_column(words("column.verdict"))
+    for row in rows:
+        verdict = f"{row.verdict} {row.scored}".rstrip()
+        style = "red" if row.attention else ""
+        cells = (row.name, row.base, row.head, row.delta, verdict)
+        table.add_row(*(_text(cell, style) for cell in cells))
+    return table
+
+
+def _text(line: str, style: str = "") -> "Text":
+    from rich.text import Text
+
+    return Text(terminal(line), style=style)

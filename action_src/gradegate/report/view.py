@@ -1,0 +1,305 @@
+"""A report as people read it: what is shown, in which order, in which words.
+
+Every decision about showing is taken here; templates only lay out what they are handed.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from gradegate.model.report import (
+    CaseComparison,
+    CaseCriterion,
+    CriterionComparison,
+    Reason,
+    ReasonKind,
+    Report,
+    State,
+    Verdict,
+)
+from gradegate.report import numbers, why
+from gradegate.report.escape import clip, one_line
+from gradegate.report.groups import ATTENTION, Findings, Group, findings_of, group_of
+from gradegate.report.headline import ICONS, lead, title
+from gradegate.report.junit import Outcome, Testsuites, outcome_of, suites_of
+from gradegate.report.turns import TurnView, turn_views
+from gradegate.report.words import Sentence, Words
+
+GROUP_ICONS = {
+    Group.REGRESSED: "❌",
+    Group.NEW_FAILURE: "❌",
+    Group.REMOVED: "🗑️",
+    Group.LOOSENED: "🔓",
+    Group.THRESHOLD: "❌",
+    Group.INCONCLUSIVE: "⚠️",
+    Group.FLAKY: "🎲",
+    Group.IMPROVED: "📈",
+    Group.EDITED: "✏️",
+    Group.QUARANTINED: "🧪",
+    Group.REST: "✅",
+}
+VERDICT_ICONS = {
+    Verdict.REGRESSED: "❌",
+    Verdict.IMPROVED: "📈",
+    Verdict.UNCHANGED: "✅",
+    Verdict.FLAKY: "🎲",
+    Verdict.UNCERTAIN: "⚠️",
+    Verdict.NEW: "🆕",
+    Verdict.GONE: "🗑️",
+}
+LONGEST_NAME = 200
+LONGEST_REMARK = 600
+
+
+@dataclass(frozen=True)
+class ScoreView:
+    """One criterion, of one case or over all of them."""
+
+    icon: str
+    name: str
+    base: str
+    head: str
+    delta: str
+    verdict: str
+    needed: str = numbers.NOTHING
+    interval: str = numbers.NOTHING
+    p_value: str = numbers.NOTHING
+    runs: str = numbers.NOTHING
+    """Of a case: passed runs of all runs, base and head."""
+    scored: str = ""
+    """Over all cases: scored of planned, only where they differ."""
+    attention: bool = False
+
+
+@dataclass(frozen=True)
+class CaseView:
+    """One case."""
+
+    group: Group
+    icon: str
+    label: str
+    name: str
+    path: str
+    line: int
+    suite: str
+    blocking: bool
+    remark: str
+    why: tuple[Sentence, ...]
+    scores: tuple[ScoreView, ...]
+    folded: bool
+    """Shown without its evidence."""
+    _source: CaseComparison
+    _words: Words
+    _room: int | None
+
+    @property
+    def outcome(self) -> Outcome:
+        """The case as a test."""
+        short = any(why.falls_short(one) for one in self._source.criteria.values())
+        return outcome_of(self.group, blocking=self.blocking, short=short)
+
+    @property
+    def place(self) -> str:
+        """File and line, as editors take it."""
+        return f"{self.path}:{self.line}"
+
+    @cached_property
+    def turns(self) -> tuple[TurnView, ...]:
+        """The turns worth showing; made when asked for, as diffs take time."""
+        return turn_views(self._source.evidence, self._words, self._room)
+
+
+@dataclass(frozen=True)
+class SectionView:
+    """Cases that need the same kind of attention."""
+
+    group: Group
+    icon: str
+    title: str
+    open: bool
+    cases: tuple[CaseView, ...]
+
+
+@dataclass(frozen=True)
+class ReportView:
+    """Everything a template is handed."""
+
+    state: State
+    icon: str
+    title: str
+    lead: str
+    findings: tuple[str, ...]
+    """What the decision rests on beside single cases."""
+    notes: tuple[str, ...]
+    """What was found and does not block."""
+    criteria: tuple[ScoreView, ...]
+    criteria_attention: bool
+    sections: tuple[SectionView, ...]
+    quiet: str
+    """One line for the cases that are not listed."""
+    warnings: tuple[str, ...]
+    sides: str
+    usage: str
+    left_out: str = ""
+
+    @property
+    def junit(self) -> Testsuites:
+        """All listed cases as tests."""
+        return suites_of(case for section in self.sections for case in section.cases)
+
+
+def build(
+    report: Report, words: Words, *, everything: bool = False, room: int | None = None
+) -> ReportView:
+    """The report in words; `everything` lists quiet cases too, `room` shortens long texts."""
+    findings = findings_of(report)
+    pairs = [(group_of(case, findings), case) for case in report.cases]
+    pairs.sort(key=lambda pair: _importance(pair[0], pair[1], findings))
+    sections = [
+        _section(group, [case for own, case in pairs if own is group], findings, words, room)
+        for group in Group
+        if everything or group is not Group.REST
+    ]
+    counts = Counter(group for group, _ in pairs)
+    return ReportView(
+        state=report.decision.state,
+        icon=ICONS[report.decision.state],
+        title=title(report, counts, words),
+        lead=lead(report, counts, words),
+        findings=_texts(report.decision.reasons, findings),
+        notes=_texts(report.decision.notes, findings),
+        criteria=tuple(_criterion(criterion, words) for criterion in report.criteria),
+        criteria_attention=any(c.verdict is Verdict.REGRESSED for c in report.criteria),
+        sections=tuple(section for section in sections if section.cases),
+        quiet=words.some("quiet", counts[Group.REST]) if counts[Group.REST] else "",
+        warnings=tuple(_remark(warning) for warning in report.warnings),
+        sides=_sides(report, words),
+        usage=_usage(report, words),
+    )
+
+
+def _importance(group: Group, case: CaseComparison, findings: Findings) -> tuple[object, ...]:
+    criteria = case.criteria.values()
+    confirmed = any(c.verdict is Verdict.REGRESSED and c.confirmed for c in criteria)
+    worst = min((c.delta for c in criteria if c.delta is not None), default=0.0)
+    return (list(Group).index(group), not findings.blocks(case), not confirmed, worst, case.key)
+
+
+def _section(
+    group: Group,
+    cases: Sequence[CaseComparison],
+    findings: Findings,
+    words: Words,
+    room: int | None,
+) -> SectionView:
+    return SectionView(
+        group=group,
+        icon=GROUP_ICONS[group],
+        title=words.some(f"section.{group}", len(cases)),
+        open=group in ATTENTION,
+        cases=tuple(_case(group, case, findings, words, room) for case in cases),
+    )
+
+
+def _case(
+    group: Group, case: CaseComparison, findings: Findings, words: Words, room: int | None
+) -> CaseView:
+    return CaseView(
+        group=group,
+        icon=GROUP_ICONS[group],
+        label=words(f"label.{group}"),
+        name=_name(case.eval_id),
+        path=_name(case.eval_set),
+        line=case.line,
+        suite=_name(case.suite),
+        blocking=findings.blocks(case),
+        remark=_remark(_case_remark(case, findings, words)),
+        why=() if group is Group.REST else why.sentences(case, words),
+        scores=tuple(_score(name, one, words) for name, one in case.criteria.items()),
+        folded=not case.evidence.turns,
+        _source=case,
+        _words=words,
+        _room=room,
+    )
+
+
+def _case_remark(case: CaseComparison, findings: Findings, words: Words) -> str:
+    remarks = list(findings.said_of(case, ReasonKind.REMOVED, ReasonKind.LOOSENED))
+    if case.moved_from:
+        remarks.append(words("remark.moved", path=case.moved_from))
+    return " · ".join(remarks)
+
+
+def _score(name: str, one: CaseCriterion, words: Words) -> ScoreView:
+    runs = [numbers.ratio(*pair) for pair in zip(one.passed, one.runs, strict=True)]
+    return ScoreView(
+        icon="❌" if why.falls_short(one) else VERDICT_ICONS[one.verdict],
+        name=_name(name),
+        base=numbers.score(one.base, beside=one.head),
+        head=numbers.score(one.head, beside=one.base),
+        delta=numbers.delta(one.delta),
+        needed=numbers.score(one.threshold, beside=one.head),
+        p_value=numbers.p_value(one.p_value),
+        runs=f"{runs[0]} → {runs[1]}" if sum(one.runs) else numbers.NOTHING,
+        verdict=_verdict(one, words),
+        attention=why.falls_short(one) or one.verdict is Verdict.REGRESSED,
+    )
+
+
+def _verdict(one: CaseCriterion, words: Words) -> str:
+    if one.verdict is Verdict.REGRESSED and not one.confirmed:
+        return words("verdict.regressed_unconfirmed")
+    return words(f"verdict.{one.verdict}")
+
+
+def _criterion(one: CriterionComparison, words: Words) -> ScoreView:
+    complete = one.scored == one.planned
+    scored = [numbers.ratio(*pair) for pair in zip(one.scored, one.planned, strict=True)]
+    return ScoreView(
+        icon=VERDICT_ICONS[one.verdict],
+        name=_name(one.name),
+        base=numbers.score(one.base, beside=one.head),
+        head=numbers.score(one.head, beside=one.base),
+        delta=numbers.delta(one.delta),
+        interval=numbers.interval(one.interval),
+        p_value=numbers.p_value(one.p_value),
+        scored="" if complete else words("scored", base=scored[0], head=scored[1]),
+        verdict=words(f"verdict.{one.verdict}"),
+        attention=one.verdict is Verdict.REGRESSED,
+    )
+
+
+def _texts(reasons: Iterable[Reason], findings: Findings) -> tuple[str, ...]:
+    return tuple(_remark(reason.text) for reason in reasons if not findings.is_of_a_case(reason))
+
+
+def _sides(report: Report, words: Words) -> str:
+    head = numbers.commit(_name(report.head.commit)) or words("sides.worktree")
+    if report.base.source == "none":
+        return words("sides.no_base", head=head)
+    base = numbers.commit(_name(report.base.commit)) or numbers.NOTHING
+    return words(f"sides.{report.base.source}", base=base, head=head)
+
+
+def _usage(report: Report, words: Words) -> str:
+    usage = report.usage
+    parts = [numbers.duration(usage.seconds)] if usage.seconds else []
+    if usage.judge_calls:
+        parts.append(words.some("usage.calls", usage.judge_calls))
+    if usage.judge_cache_hits:
+        parts.append(words("usage.cached", n=numbers.count(usage.judge_cache_hits)))
+    if usage.judge_calls_saved_by_voting:
+        parts.append(words("usage.saved", n=numbers.count(usage.judge_calls_saved_by_voting)))
+    tokens = usage.input_tokens + usage.output_tokens
+    if tokens:
+        parts.append(words("usage.tokens", n=numbers.count(tokens)))
+    return " · ".join(parts)
+
+
+def _name(text: str) -> str:
+    return clip(one_line(text), LONGEST_NAME)
+
+
+def _remark(text: str) -> str:
+    return clip(one_line(text), LONGEST_REMARK)
