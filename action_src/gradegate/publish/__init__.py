@@ -1,0 +1,1 @@
+"""GitHub: comment, check run, step summary, outputs, annotations."""

@@ -1,0 +1,88 @@
+"""The outcome on GitHub: one check and one comment per check name."""
+
+from typing import Self
+
+from gradegate.model.errors import ForgeError
+from gradegate.ports import CheckOutput, Posted, Skipped
+from gradegate.publish import pulls
+from gradegate.publish.checks import Check
+from gradegate.publish.comments import StickyComment
+from gradegate.publish.refusal import or_forge_error, or_skipped
+
+
+class GitHubForge:
+    """Posts through GitHub's API. What GitHub does not allow is skipped, with the reason.
+
+    `details_url` is where the check's "Details" leads; `external_id` is kept with the
+    check for whoever wants to find the run again. All waiting for GitHub's rate limits
+    together takes at most `patience_seconds`.
+    """
+
+    def __init__(  # noqa: PLR0913 - what GitHub needs to know, each by name
+        self,
+        token: str,
+        api_url: str,
+        repository: str,
+        check_name: str,
+        details_url: str | None = None,
+        *,
+        external_id: str | None = None,
+        patience_seconds: float = 300.0,
+        seconds_between_writes: float = 1.0,
+    ) -> None:
+        from gradegate.publish.client import connect
+
+        if repository.count("/") != 1 or not all(repository.split("/")):
+            raise ForgeError(f"{repository!r} is no repository: write it as owner/name")
+        self._client = connect(
+            token,
+            api_url,
+            patience_seconds=patience_seconds,
+            seconds_between_writes=seconds_between_writes,
+        )
+        self._repository = self._client.get_repo(repository)
+        self._check = Check(self._repository, check_name, details_url, external_id)
+        self._comment = StickyComment(self._client, self._repository, check_name)
+
+    def start_check(self, sha: str) -> Posted | Skipped:
+        """Show the check as in progress."""
+        return or_skipped("check", lambda: self._check.start(sha))
+
+    def complete_check(self, sha: str, output: CheckOutput) -> Posted | Skipped:
+        """Show the outcome, with annotations; a commit status where checks are forbidden."""
+        return or_skipped("check", lambda: self._check.complete(sha, output))
+
+    def comment(self, pull_request: int, body: str, *, create: bool) -> Posted | Skipped:
+        """Edit our sticky comment, or write it where there is none and `create` is set."""
+        return or_skipped(
+            "comment",
+            lambda: self._comment.post(
+                pull_request, body, create=create, app_slug=self._check.app_slug
+            ),
+        )
+
+    def find_pull_request(
+        self, head_repo_owner: str, head_branch: str, head_sha: str
+    ) -> int | None:
+        """The pull request whose head is this commit, for events that do not name it."""
+        return or_forge_error(
+            "finding the pull request (needs `pull-requests: read`)",
+            lambda: pulls.find(self._repository, head_repo_owner, head_branch, head_sha),
+        )
+
+    def labels_and_actor(self, pull_request: int, label: str) -> str | None:
+        """Who set the label, or None where it is not on the pull request (any more)."""
+        return or_forge_error(
+            f"reading who set the label {label!r} (needs `pull-requests: read`)",
+            lambda: pulls.who_set_label(self._repository, pull_request, label),
+        )
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

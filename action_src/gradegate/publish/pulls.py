@@ -1,0 +1,38 @@
+"""What the API says about a pull request, where an event does not tell or is not believed."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from github.PullRequest import PullRequest
+    from github.Repository import Repository
+
+DELETED_ACCOUNT = "ghost"
+
+
+def find(
+    repository: "Repository", head_repo_owner: str, head_branch: str, head_sha: str
+) -> int | None:
+    """The pull request whose head is this commit: an open one first, then the newest."""
+    by_branch = repository.get_pulls(state="all", head=f"{head_repo_owner}:{head_branch}")
+    number = _with_head(by_branch, head_sha)
+    if number is not None:
+        return number
+    return _with_head(repository.get_commit(head_sha).get_pulls(), head_sha)
+
+
+def who_set_label(repository: "Repository", pull_request: int, label: str) -> str | None:
+    """Who last put the label on the pull request, or None where it is not on it."""
+    issue = repository.get_issue(pull_request)
+    if all(present.name != label for present in issue.get_labels()):
+        return None
+    actor = None
+    for event in issue.get_events():
+        if event.event == "labeled" and event.label.name == label:
+            actor = event.actor
+    return actor.login if actor is not None else DELETED_ACCOUNT
+
+
+def _with_head(pulls: "Iterable[PullRequest]", sha: str) -> int | None:
+    matching = [(pull.state == "open", pull.number) for pull in pulls if pull.head.sha == sha]
+    return max(matching)[1] if matching else None
