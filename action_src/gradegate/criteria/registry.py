@@ -48,9 +48,19 @@ class UnknownCriterionError(InputError):
     """A name that is no criterion's."""
 
     def __init__(self, name: str) -> None:
-        nearest = get_close_matches(name, known(), n=1)
+        nearest = get_close_matches(name.lower(), known(), n=1)
         hint = f"did you mean `{nearest[0]}`?" if nearest else f"known are {', '.join(known())}"
         super().__init__(f"unknown criterion `{name}`: {hint}")
+
+
+class NoThresholdError(InputError):
+    """A threshold for a criterion that only informs."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"`{name}` only informs and takes no threshold: "
+            f'write {name} = "+20%" under [gate.budget] in gradegate.toml'
+        )
 
 
 class NotBuilt(Options):
@@ -69,7 +79,8 @@ def built() -> Mapping[str, type[Options]]:
     """Every criterion that can be scored, by name."""
     for module in pkgutil.iter_modules(criteria.__path__):
         import_module(f"{criteria.__name__}.{module.name}")
-    return {cls.name: cls for cls in _subclasses(Options) if hasattr(cls, "name")}
+    named = [cls for cls in _subclasses(Options) if hasattr(cls, "name")]
+    return {cls.name: cls for cls in named if not issubclass(cls, NotBuilt)}
 
 
 def _subclasses(cls: type[Options]) -> list[type[Options]]:
@@ -94,8 +105,11 @@ def criterion_class(name: str) -> type[Options] | None:
 def parse(name: str, entry: float | Mapping[str, Any]) -> Criterion:
     """An `EvalConfig` entry as the criterion it configures.
 
-    Raises UnknownCriterionError, or pydantic's ValidationError for a wrong field.
+    Raises UnknownCriterionError, NoThresholdError for one that only informs, or pydantic's
+    ValidationError for a wrong field.
     """
+    if name in INFORMATIONAL:
+        raise NoThresholdError(name)
     cls = criterion_class(name)
     if cls is None:
         raise UnknownCriterionError(name)

@@ -6,8 +6,8 @@ from functools import cache
 from typing import Any, ClassVar
 
 from gradegate.criteria.options import Options, expected_and_actual
-from gradegate.model.evalset import EvalCase
-from gradegate.model.result import CriterionResult
+from gradegate.model.evalset import EvalCase, Invocation
+from gradegate.model.result import CriterionResult, InvocationResult
 from gradegate.model.trace import Trace
 from gradegate.ports import Ask, Needs
 
@@ -30,12 +30,14 @@ class ResponseMatch(Options):
         pairs = expected_and_actual(case, trace)
         if isinstance(pairs, str):
             return self.not_evaluated(pairs)
-        return self.over_turns(
-            [
-                self.scored(rouge_1(expected.response_text, actual.response_text))
-                for expected, actual in pairs
-            ]
-        )
+        return self.over_turns([self._turn(expected, actual) for expected, actual in pairs])
+
+    def _turn(self, expected: Invocation, actual: Invocation) -> InvocationResult:
+        # An empty expected answer is a reference, if one that nothing matches; google-adk
+        # also gives 0 where there is none at all, which would blame the agent.
+        if expected.final_response is None:
+            return self.unscored("the case has no `final_response` to compare with")
+        return self.scored(rouge_1(expected.response_text, actual.response_text))
 
 
 def rouge_1(target: str, prediction: str) -> float:
