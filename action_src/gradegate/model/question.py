@@ -1,5 +1,7 @@
 """A question for a judge, and the votes its samples cast."""
 
+import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -50,11 +52,28 @@ class Question(Generic[T]):
     """What an answer votes on: one entry for a verdict, one per rubric or sentence."""
     objection: Callable[[T], str | None] = no_objection
     """Why a well-formed answer cannot be used all the same (a rubric left out…)."""
+    stand_in: Callable[[], T] | None = None
+    """An answer that might be given, where the answer leads to another question: with it a
+    dry run can count that question too."""
 
     @property
     def criterion(self) -> str:
         """Whose question this is, for the bill."""
         return self.kind.partition("/")[0]
+
+    def key(self, sample: int) -> str:
+        """What one sample's answer is stored under: all that was asked, and of whom."""
+        asked = [self.kind, self.version, self.data, self.model, self.model_config, sample]
+        return content_digest(asked)
+
+
+def content_digest(content: Any) -> str:
+    """A digest of JSON that does not depend on the order of keys.
+
+    Surrogates that JSON files can smuggle in are escaped, so that any text has a digest.
+    """
+    text = json.dumps(content, sort_keys=True, default=dict, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @dataclass(frozen=True)

@@ -66,15 +66,24 @@ class CaseResult(Value):
         return CaseKey(self.suite, self.eval_set, self.eval_id)
 
 
-class Usage(Value):
-    """What a run cost."""
+class CriterionUsage(Value):
+    """What one criterion asked of its judge."""
 
     judge_calls: int = 0
+    """Calls that were answered, usably or not."""
+    judge_retries: int = 0
+    """Calls that failed on the way and were made again, or given up."""
     judge_calls_saved_by_voting: int = 0
     judge_cache_hits: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
+
+
+class Usage(CriterionUsage):
+    """What a run cost."""
+
     seconds: float = 0.0
+    by_criterion: dict[str, CriterionUsage] = Field(default_factory=dict)
 
 
 class Results(Value):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from gradegate.model.report import Decision, ReasonKind, Report, State
-from gradegate.report import numbers
+from gradegate import numbers
 from gradegate.report.groups import Group
 from gradegate.report.words import Words
 

@@ -20,7 +20,7 @@ ROOM = 700
 """How much of one text a size-limited view quotes."""
 
 
-def render(  # noqa: PLR0911 - one return a format
+def render(
     report: Report,
     format: str,  # noqa: A002 - what the command line calls it
     *,

@@ -18,7 +18,8 @@ from gradegate.model.report import (
     State,
     Verdict,
 )
-from gradegate.report import numbers, why
+from gradegate import numbers
+from gradegate.report import why
 from gradegate.report.escape import clip, one_line
 from gradegate.report.groups import ATTENTION, Findings, Group, findings_of, group_of
 from gradegate.report.headline import ICONS, lead, title

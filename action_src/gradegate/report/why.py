@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from gradegate.model.report import CaseComparison, CaseCriterion, Change, Judged, Said, Verdict
-from gradegate.report import numbers
+from gradegate import numbers
 from gradegate.report.difference import call
 from gradegate.report.escape import clip, one_line
 from gradegate.report.words import Sentence, Words

@@ -7,7 +7,7 @@ from pathlib import Path
 from string import Formatter
 
 from gradegate.model.errors import InputError
-from gradegate.report import numbers
+from gradegate import numbers
 
 
 @dataclass(frozen=True)

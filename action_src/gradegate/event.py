@@ -1,0 +1,161 @@
+"""GitHub's event payload as a typed event."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gradegate.model.base import Value
+from gradegate.model.errors import InputError
+
+
+class PullRequest(Value):
+    """A pull request was opened or changed."""
+
+    number: int
+    head_sha: str
+    base_sha: str
+    base_branch: str
+    from_fork: bool = False
+    labels: tuple[str, ...] = ()
+    closed: bool = False
+
+
+class PullRequestTarget(Value):
+    """The same, with base's secrets and token: not for running the pull request's code."""
+
+    number: int
+
+
+class Push(Value):
+    """Commits arrived on a branch or a tag."""
+
+    ref: str
+    default_branch: str
+    deleted: bool = False
+
+
+class MergeGroup(Value):
+    """A merge queue asks whether a group of pull requests may go in."""
+
+    head_sha: str
+    base_sha: str
+
+
+class WorkflowRun(Value):
+    """Another workflow of this repository has ended."""
+
+    event: str
+    head_sha: str
+    head_branch: str
+    head_owner: str
+
+
+class Dispatch(Value):
+    """Someone started the workflow by hand."""
+
+    ref: str
+    default_branch: str
+
+
+class Schedule(Value):
+    """The clock started the workflow."""
+
+
+class Local(Value):
+    """Nobody did: a person at a terminal."""
+
+
+Event = (
+    PullRequest | PullRequestTarget | Push | MergeGroup | WorkflowRun | Dispatch | Schedule | Local
+)
+
+
+def read_event(environ: Mapping[str, str]) -> Event:
+    """The event that GitHub tells of in the environment and its event file.
+
+    Raises:
+        InputError: there is none, or it is one this action has nothing to do with.
+    """
+    name = environ.get("GITHUB_EVENT_NAME", "")
+    if not name:
+        raise InputError(
+            "GITHUB_EVENT_NAME is not set: `gradegate action` is what a workflow runs; "
+            "at a terminal use `gradegate run`"
+        )
+    return event_of(name, _payload(environ), environ.get("GITHUB_REF", ""))
+
+
+def event_of(name: str, payload: Mapping[str, Any], ref: str = "") -> Event:
+    """The typed event for a payload."""
+    try:
+        return _typed(name, payload, ref)
+    except (KeyError, TypeError) as missing:
+        raise InputError(
+            f"the event file of `{name}` has no {missing}: is GITHUB_EVENT_PATH the one GitHub set?"
+        ) from missing
+
+
+def _typed(name: str, payload: Mapping[str, Any], ref: str) -> Event:
+    match name:
+        case "pull_request":
+            return _pull_request(payload)
+        case "pull_request_target":
+            return PullRequestTarget(number=payload["pull_request"]["number"])
+        case "push":
+            return Push(
+                ref=payload["ref"],
+                default_branch=payload["repository"]["default_branch"],
+                deleted=payload.get("deleted", False),
+            )
+        case "merge_group":
+            group = payload["merge_group"]
+            return MergeGroup(head_sha=group["head_sha"], base_sha=group["base_sha"])
+        case "workflow_run":
+            return _workflow_run(payload["workflow_run"])
+        case "workflow_dispatch":
+            return Dispatch(ref=ref, default_branch=payload["repository"]["default_branch"])
+        case "schedule":
+            return Schedule()
+    raise InputError(
+        f"the event `{name}` has nothing to evaluate: let the workflow start on pull_request, "
+        "push, merge_group, workflow_run, workflow_dispatch or schedule"
+    )
+
+
+def _pull_request(payload: Mapping[str, Any]) -> PullRequest:
+    pull = payload["pull_request"]
+    head, base = pull["head"], pull["base"]
+    head_repo = (head.get("repo") or {}).get("full_name")  # gone where a fork was deleted
+    return PullRequest(
+        number=pull["number"],
+        head_sha=head["sha"],
+        base_sha=base["sha"],
+        base_branch=base["ref"],
+        from_fork=head_repo != base["repo"]["full_name"],
+        labels=tuple(label["name"] for label in pull.get("labels", ())),
+        closed=payload.get("action") == "closed",
+    )
+
+
+def _workflow_run(run: Mapping[str, Any]) -> WorkflowRun:
+    owner = ((run.get("head_repository") or {}).get("owner") or {}).get("login", "")
+    return WorkflowRun(
+        event=run["event"],
+        head_sha=run["head_sha"],
+        head_branch=run["head_branch"] or "",
+        head_owner=owner,
+    )
+
+
+def _payload(environ: Mapping[str, str]) -> Mapping[str, Any]:
+    path = environ.get("GITHUB_EVENT_PATH", "")
+    try:
+        payload = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(
+            f"GITHUB_EVENT_PATH ({path!r}) holds no event: {error}; GitHub sets it for every job"
+        ) from error
+    if not isinstance(payload, dict):
+        raise InputError(f"GITHUB_EVENT_PATH ({path!r}) holds no event: it is not a JSON object")
+    return payload

@@ -1,0 +1,75 @@
+"""One run's scores by every criterion that its eval set asks for."""
+
+import asyncio
+
+from gradegate.criteria import registry
+from gradegate.model.case import Case
+from gradegate.model.result import CaseResult, CriterionResult, Status
+from gradegate.model.trace import NotRun, Trace
+from gradegate.ports import Ask, Criterion
+
+NO_CRITERIA = "its config names no criteria: add some under `criteria` in test_config.json"
+
+
+async def score_run(case: Case, outcome: Trace | NotRun, run: int, ask: Ask) -> CaseResult:
+    """Score a run; one that the agent failed has failed every criterion."""
+    scores = await _scores(case, outcome, ask)
+    status, reason = _status(outcome, scores)
+    return CaseResult(
+        suite=case.suite,
+        eval_set=case.eval_set,
+        eval_id=case.eval_id,
+        run=run,
+        line=case.line,
+        status=status,
+        reason=reason,
+        criteria=scores,
+    )
+
+
+async def _scores(case: Case, outcome: Trace | NotRun, ask: Ask) -> dict[str, CriterionResult]:
+    criteria = criteria_of(case)
+    if isinstance(outcome, NotRun):
+        return {one.name: _missing(one, outcome.reason) for one in criteria}
+    if outcome.error is not None:
+        return {one.name: _failed(one, outcome.error) for one in criteria}
+    found = await asyncio.gather(*(one.score(case.definition, outcome, ask) for one in criteria))
+    return {one.name: score for one, score in zip(criteria, found, strict=True)}
+
+
+def criteria_of(case: Case) -> list[Criterion]:
+    """What the case is scored by, in stable order."""
+    return [
+        registry.parse(name, entry)
+        for name, entry in sorted(case.config.criteria.items())
+        if name not in case.config.custom_metrics and name not in registry.INFORMATIONAL
+    ]
+
+
+def _missing(criterion: Criterion, reason: str) -> CriterionResult:
+    return CriterionResult(threshold=criterion.threshold, reason=reason)
+
+
+def _failed(criterion: Criterion, error: str) -> CriterionResult:
+    return CriterionResult(
+        threshold=criterion.threshold, status=Status.FAILED, reason=f"the agent failed: {error}"
+    )
+
+
+def _status(
+    outcome: Trace | NotRun, scores: dict[str, CriterionResult]
+) -> tuple[Status, str | None]:
+    """The case's own: one failed criterion fails it, whatever else could not be had."""
+    if isinstance(outcome, NotRun):
+        return Status.NOT_EVALUATED, outcome.reason
+    if outcome.error is not None:
+        return Status.ERRORED, outcome.error
+    gated = {name: one for name, one in scores.items() if one.status is not Status.INFORMATIONAL}
+    if not gated:
+        return Status.NOT_EVALUATED, NO_CRITERIA
+    if any(one.status is Status.FAILED for one in gated.values()):
+        return Status.FAILED, None
+    missing = [
+        f"{name}: {one.reason}" for name, one in gated.items() if one.status is Status.NOT_EVALUATED
+    ]
+    return (Status.NOT_EVALUATED, "; ".join(missing)) if missing else (Status.PASSED, None)
