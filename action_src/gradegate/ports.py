@@ -52,6 +52,8 @@ class Trouble(NamedTuple):
     """Seconds the service asks us to wait."""
     slow_down: bool = False
     """Whether the service says that we ask too much (429, 503)."""
+    for_all: bool = False
+    """Whether every question to this model would meet the same refusal (key, model, quota)."""
 
 
 class Answerer(Protocol):
