@@ -1,12 +1,12 @@
 """The few protocols between what decides and what touches the outside world."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from pydantic import BaseModel
 
 from gradegate.model.case import Case
-from gradegate.model.evalset import EvalCase
+from gradegate.model.evalset import Content, EvalCase, Invocation
 from gradegate.model.question import Question, Votes
 from gradegate.model.result import CriterionResult
 from gradegate.model.trace import NotRun, Trace
@@ -78,6 +78,21 @@ class Criterion(Protocol):
     async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
         """Score the trace; a score that cannot be had is None with a reason."""
         ...
+
+
+class User(Protocol):
+    """The one who talks to the agent: written down beforehand, or played by a model."""
+
+    async def next_message(self, dialogue: Sequence[Invocation]) -> Content | NotRun | None:
+        """What to say after the dialogue so far; None to end it.
+
+        A user whose own model cannot be had is nothing the agent did: that run is not run.
+        """
+        ...
+
+
+UserFactory = Callable[[Case, int], User]
+"""The user of one run of a case; the run's number tells runs apart."""
 
 
 class AgentRunner(Protocol):

@@ -10,6 +10,7 @@ import pytest
 
 from gradegate.agents.command import CommandAgent
 from gradegate.agents.environment import agent_environment
+from gradegate.agents.process import Launch
 from gradegate.model.case import Case
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import EvalCase, EvalConfig
@@ -38,14 +39,15 @@ def agent(
     program: str = "scripted.py",
     *,
     turn_timeout: float = 20.0,
+    case_timeout: float = 60.0,
     max_sessions: int = 8,
 ) -> CommandAgent:
     """An agent behind one of the programs beside these tests."""
+    command = [sys.executable, str(PROGRAMS / program)]
     return CommandAgent(
-        [sys.executable, str(PROGRAMS / program)],
-        cwd,
-        agent_environment(os.environ, [], cwd),
+        Launch(command, cwd, agent_environment(os.environ, [], cwd)),
         turn_timeout=turn_timeout,
+        case_timeout=case_timeout,
         max_sessions=max_sessions,
     )
 
@@ -210,7 +212,7 @@ async def test_a_program_that_dies_at_start_is_soon_given_up(tmp_path: Path) -> 
 
 async def test_a_program_that_is_not_there_fails_every_case_at_once(tmp_path: Path) -> None:
     """The reason names the program."""
-    runner = CommandAgent(["no-such-agent"], tmp_path, {"PATH": "/usr/bin"})
+    runner = CommandAgent(Launch(["no-such-agent"], tmp_path, {"PATH": "/usr/bin"}))
     traces = await run_all(runner, *(case("say x", eval_id=str(n)) for n in range(20)))
     assert {trace.error for trace in traces} == {
         "the agent's program 'no-such-agent' cannot be started: No such file or directory"
@@ -221,9 +223,9 @@ async def test_a_program_that_may_not_be_executed_says_so(tmp_path: Path) -> Non
     """A script without its x bit, and a folder that is not there."""
     script = tmp_path / "agent"
     script.write_text("#!/bin/sh\n")
-    (trace,) = await run_all(CommandAgent(["./agent"], tmp_path, {}), case("say x"))
+    (trace,) = await run_all(CommandAgent(Launch(["./agent"], tmp_path, {})), case("say x"))
     assert "Permission denied" in (trace.error or "")
-    (trace,) = await run_all(CommandAgent(["true"], tmp_path / "gone", {}), case("say x"))
+    (trace,) = await run_all(CommandAgent(Launch(["true"], tmp_path / "gone", {})), case("say x"))
     assert "does not exist" in (trace.error or "")
 
 
@@ -262,16 +264,16 @@ async def test_a_simulated_case_is_not_run(tmp_path: Path) -> None:
     async with agent(tmp_path) as runner:
         outcome = await runner.run(simulated, 1)
     assert isinstance(outcome, NotRun)
-    assert "simulated users are not supported" in outcome.reason
+    assert "no model here to play it" in outcome.reason
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
 async def test_the_program_can_run_as_somebody_else() -> None:
     """Its processes belong to the uid that was asked for."""
     program = "import os,sys\nsys.exit(f'uid {os.getuid()} gid {os.getgid()} {os.getgroups()}')"
-    runner = CommandAgent(
-        ["python3", "-c", program], Path("/"), dict(os.environ), user=(4321, 4322)
-    )
+    environ = {"PATH": "/usr/bin:/bin"}
+    launch = Launch(["python3", "-c", program], Path("/"), environ, user=(4321, 4322))
+    runner = CommandAgent(launch)
     (trace,) = await run_all(runner, case("say x"))
     assert "uid 4321 gid 4322 []" in (trace.error or "")
 
@@ -279,11 +281,12 @@ async def test_the_program_can_run_as_somebody_else() -> None:
 async def test_the_program_sees_only_what_it_is_given(tmp_path: Path) -> None:
     """Neither GitHub's variables nor ours reach it."""
     environ = {**os.environ, "GITHUB_TOKEN": "t", "KEY": "k", "OTHER": "o"}
-    runner = CommandAgent(
+    launch = Launch(
         [sys.executable, str(PROGRAMS / "scripted.py")],
         tmp_path,
         agent_environment(environ, ["KEY", "UNSET"], tmp_path),
     )
+    runner = CommandAgent(launch)
     (trace,) = await run_all(runner, case("environment"))
     seen = set(texts(trace)[0].split())
     assert seen - {"LANG", "LC_ALL", "LC_CTYPE"} == {"HOME", "KEY", "PATH", "TMPDIR"}

@@ -1,17 +1,17 @@
 """An agent behind the line protocol: any program, any language."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
-from pathlib import Path
 from typing import Self
 
-from gradegate.agents.conversation import Dialogue, StaticUser, User, converse
+from gradegate.agents.conversation import Dialogue, converse, written_users
 from gradegate.agents.process import Failure, Launch, LineProcess
-from gradegate.agents.session import LineSession
+from gradegate.agents.session import LineSession, Patience
 from gradegate.model.case import Case
 from gradegate.model.trace import NotRun, Trace
+from gradegate.ports import UserFactory
 
 _MUTE_LIMIT = 5
 """So many processes without one answer among them, and the program is past helping."""
@@ -26,18 +26,18 @@ class CommandAgent:
 
     rerunnable = True
 
-    def __init__(  # noqa: PLR0913 - what it takes to start a program, by name
+    def __init__(
         self,
-        command: Sequence[str],
-        cwd: Path,
-        env: Mapping[str, str],
+        launch: Launch,
         *,
         turn_timeout: float = 120.0,
+        case_timeout: float = 900.0,
         max_sessions: int = 8,
-        user: tuple[int, int] | None = None,
+        users: UserFactory = written_users,
     ) -> None:
-        self._launch = Launch(command, cwd, env, user)
-        self._turn_timeout = turn_timeout
+        self._launch = launch
+        self._patience = Patience(turn_timeout, case_timeout)
+        self._users = users
         self._slots = asyncio.Semaphore(max_sessions)
         self._starting = asyncio.Lock()
         self._shared: LineProcess | None = None
@@ -62,14 +62,13 @@ class CommandAgent:
 
     async def run(self, case: Case, run: int) -> Trace | NotRun:
         """Run one case from the start, when one of the agent's sessions is free."""
-        conversation = case.definition.conversation
-        if conversation is None:
-            return NotRun("simulated users are not supported for this agent yet")
         async with self._slots:
-            user = StaticUser(conversation)
-            dialogue = await self._attempt(case, run, user, alone=False)
-            if dialogue.failure and not dialogue.failure.certain:
-                dialogue = await self._attempt(case, run, user, alone=True)
+            dialogue = await self._attempt(case, run, alone=False)
+            failure = dialogue.failure
+            if isinstance(failure, Failure) and not failure.certain:
+                dialogue = await self._attempt(case, run, alone=True)
+        if isinstance(dialogue.failure, NotRun):
+            return dialogue.failure
         return Trace(
             suite=case.suite,
             eval_set=case.eval_set,
@@ -79,7 +78,7 @@ class CommandAgent:
             error=dialogue.failure and dialogue.failure.reason,
         )
 
-    async def _attempt(self, case: Case, run: int, user: User, *, alone: bool) -> Dialogue:
+    async def _attempt(self, case: Case, run: int, *, alone: bool) -> Dialogue:
         process = await self._process(alone=alone)
         if isinstance(process, Failure):
             return Dialogue(failure=process)
@@ -87,7 +86,7 @@ class CommandAgent:
             failure = await session.open(case, run)
             if failure:
                 return Dialogue(failure=failure)
-            dialogue = await converse(user, session)
+            dialogue = await converse(self._users(case, run), session)
             if dialogue.failure:
                 return dialogue
             failure = await session.close()
@@ -102,7 +101,7 @@ class CommandAgent:
         process.join(name)
         process.retired |= alone
         try:
-            yield LineSession(process, name, self._turn_timeout)
+            yield LineSession(process, name, self._patience)
         finally:
             process.leave(name)
             self._take_note(process)

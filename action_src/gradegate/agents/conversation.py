@@ -5,15 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from gradegate.agents.process import Failure
+from gradegate.model.case import Case
 from gradegate.model.evalset import Content, Invocation
-
-
-class User(Protocol):
-    """The one who talks to the agent: written down beforehand, or played by a model."""
-
-    async def next_message(self, dialogue: Sequence[Invocation]) -> Content | None:
-        """What to say after the dialogue so far; None to end it."""
-        ...
+from gradegate.model.trace import NotRun
+from gradegate.ports import User
 
 
 class Listener(Protocol):
@@ -30,10 +25,26 @@ class StaticUser:
     def __init__(self, conversation: Sequence[Invocation]) -> None:
         self._messages = [invocation.user_content for invocation in conversation]
 
-    async def next_message(self, dialogue: Sequence[Invocation]) -> Content | None:
+    async def next_message(self, dialogue: Sequence[Invocation]) -> Content | NotRun | None:
         """The message of the next turn, until all are said."""
         spoken = len(dialogue)
         return self._messages[spoken] if spoken < len(self._messages) else None
+
+
+class NobodyToTalk:
+    """Stands in for a simulated user where no model was given to play one."""
+
+    async def next_message(self, dialogue: Sequence[Invocation]) -> Content | NotRun | None:
+        """Say that this cannot be run."""
+        del dialogue
+        return NotRun("the case has a simulated user, and there is no model here to play it")
+
+
+def written_users(case: Case, run: int) -> User:
+    """The users of static conversations, the same in every run."""
+    del run
+    conversation = case.definition.conversation
+    return NobodyToTalk() if conversation is None else StaticUser(conversation)
 
 
 @dataclass(frozen=True)
@@ -41,13 +52,15 @@ class Dialogue:
     """The turns that were had, and why there were no more if that was not planned."""
 
     invocations: tuple[Invocation, ...] = ()
-    failure: Failure | None = None
+    failure: Failure | NotRun | None = None
 
 
 async def converse(user: User, agent: Listener) -> Dialogue:
-    """Let the user talk to the agent until the user is done or the agent fails."""
+    """Let the user talk to the agent until the user is done or one of them fails."""
     had: list[Invocation] = []
     while (message := await user.next_message(had)) is not None:
+        if isinstance(message, NotRun):
+            return Dialogue(tuple(had), message)
         answer = await agent.turn(message)
         if isinstance(answer, Failure):
             return Dialogue(tuple(had), answer)

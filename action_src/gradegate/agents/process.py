@@ -111,8 +111,13 @@ class LineProcess(asyncio.SubprocessProtocol):
         """Count the session as gone; an answer still due to it will be ignored."""
         self._sessions.open.discard(session)
 
-    async def request(self, session: str, message: Answer, timeout: float) -> Answer | Failure:  # noqa: ASYNC109 - running out of it is an answer, not an exception
-        """Send one message of an open session and wait for its answer."""
+    async def request(
+        self, session: str, message: Answer, seconds: float, complaint: str
+    ) -> Answer | Failure:
+        """Send one message of an open session and wait for its answer.
+
+        Where that takes more than so many seconds, the complaint is the failure's reason.
+        """
         if self.broken:
             return self._failure(self.broken)
         self._asked += 1
@@ -120,10 +125,10 @@ class LineProcess(asyncio.SubprocessProtocol):
         self._pending[session] = pending
         self._send(message)
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(seconds):
                 return await pending.answer
         except TimeoutError:
-            return self._overrun(pending, timeout)
+            return self._overrun(pending, complaint)
         finally:
             if self._pending.pop(session, None):
                 self._sessions.abandoned.add(session)
@@ -215,13 +220,13 @@ class LineProcess(asyncio.SubprocessProtocol):
         else:
             self._break(f"the program answered session {session[:_EXCERPT]!r}, which asked nothing")
 
-    def _overrun(self, pending: _Pending, timeout: float) -> Failure:
+    def _overrun(self, pending: _Pending, complaint: str) -> Failure:
         """Silence is the session's own where requests made after it were answered.
 
         Otherwise it may only have queued behind others in a program that takes one at a time.
         """
         self.retired = True
-        self.trouble = f"the program did not answer within {timeout:g} s"
+        self.trouble = complaint
         return self._failure(self.trouble, certain=self._latest_answered > pending.number)
 
     def _failure(self, reason: str, *, certain: bool = False) -> Failure:

@@ -1,6 +1,7 @@
 """One session with an agent program, in the words of the line protocol."""
 
-from typing import Any
+import asyncio
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -11,13 +12,29 @@ from gradegate.model.evalset import Content, Invocation
 _ERROR_LENGTH = 4000
 
 
+class Patience(NamedTuple):
+    """Seconds that the program may take."""
+
+    turn: float
+    case: float
+    """Over all it is asked in a session; what the user takes does not count."""
+
+    def left(self, spent: float) -> tuple[float, str]:
+        """How long the next answer may take, and what to say where it takes longer."""
+        rest = max(self.case - spent, 0.0)
+        if rest < self.turn:
+            return rest, f"the program took more than {self.case:g} s over the case"
+        return self.turn, f"the program did not answer within {self.turn:g} s"
+
+
 class LineSession:
     """A session of one case's run; `name` tells it from all others of the process."""
 
-    def __init__(self, process: LineProcess, name: str, turn_timeout: float) -> None:
+    def __init__(self, process: LineProcess, name: str, patience: Patience) -> None:
         self._process = process
         self._name = name
-        self._timeout = turn_timeout
+        self._patience = patience
+        self._spent = 0.0
 
     async def open(self, case: Case, run: int) -> Failure | None:
         """Begin the case; what went wrong, if anything did."""
@@ -52,7 +69,11 @@ class LineSession:
 
     async def _request(self, op: str, **content: Any) -> Answer | Failure:
         message = {"op": op, "session": self._name, **content}
-        answer = await self._process.request(self._name, message, self._timeout)
+        seconds, complaint = self._patience.left(self._spent)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        answer = await self._process.request(self._name, message, seconds, complaint)
+        self._spent += clock() - began
         if isinstance(answer, dict) and answer.get("error") is not None:
             return Failure(str(answer["error"])[:_ERROR_LENGTH])
         return answer

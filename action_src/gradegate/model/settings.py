@@ -37,6 +37,10 @@ class Suite(Value):
     runs: int = Field(default=1, ge=1)
     turn_timeout: float = Field(default=120.0, gt=0)
     """Seconds an agent may take over one turn before it has failed the run."""
+    case_timeout: float = Field(default=900.0, gt=0)
+    """Seconds an agent may take over all turns of a case; a simulated user's do not count."""
+    memory_mb: int = Field(default=4096, ge=64)
+    """MiB that each of the agent's processes may use."""
     max_parallel: int = Field(default=8, ge=1)
     """How many of the agent's sessions may be open at once."""
 
