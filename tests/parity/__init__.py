@@ -1,0 +1,1 @@
+"""Our scores beside google-adk's, which is installed apart and never imported here."""
