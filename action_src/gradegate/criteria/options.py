@@ -1,9 +1,9 @@
 """What every criterion has in common: a threshold, and how turns add up to a case."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 from operator import add
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from pydantic import Field
 
@@ -21,6 +21,8 @@ class Options(AdkValue):
     needs: ClassVar[Needs] = Needs()
     summary: ClassVar[str]
     """What it measures, in one line."""
+    example: ClassVar[Mapping[str, Any]] = {"threshold": 0.8}
+    """An `EvalConfig` entry to copy."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     threshold: float = Field(allow_inf_nan=False)
@@ -48,12 +50,20 @@ class Options(AdkValue):
     def over_turns(self, turns: Sequence[InvocationResult]) -> CriterionResult:
         """The case's score: the mean over its scored turns.
 
-        A turn without a score keeps the case from counting as evaluated, whatever the
-        others say.
+        A turn that was not evaluated, or not wholly, keeps the case from counting as
+        evaluated, whatever the others say. A turn to which the criterion does not apply, or
+        a whole case of them, is nobody's failure.
         """
-        scores = [turn.score for turn in turns if turn.score is not None]
-        missing = [turn.reason or "no score" for turn in turns if turn.score is None]
-        score = mean(scores) if scores else None
+        scored = [turn for turn in turns if turn.score is not None]
+        missing = [t.reason or "no score" for t in turns if t.status is Status.NOT_EVALUATED]
+        score = self.mean_of(scored) if scored else None
+        if turns and not scored and not missing:
+            return CriterionResult(
+                threshold=self.threshold,
+                status=Status.INFORMATIONAL,
+                reason=turns[0].reason,
+                invocations=tuple(turns),
+            )
         return CriterionResult(
             score=score,
             threshold=self.threshold,
@@ -61,6 +71,10 @@ class Options(AdkValue):
             reason=_summary_of(missing, len(turns)),
             invocations=tuple(turns),
         )
+
+    def mean_of(self, turns: Sequence[InvocationResult]) -> float:
+        """The mean over scored turns, rounded as the reference rounds it."""
+        return mean([turn.score for turn in turns if turn.score is not None])
 
 
 def mean(scores: Sequence[float]) -> float:
@@ -86,5 +100,6 @@ def expected_and_actual(case: EvalCase, trace: Trace) -> list[tuple[Invocation, 
     if case.conversation is None:
         return "needs a reference, and a simulated conversation has none"
     if len(case.conversation) != len(trace.invocations):
-        return f"the case has {len(case.conversation)} turns and the trace {len(trace.invocations)}"
+        turns = "1 turn" if len(case.conversation) == 1 else f"{len(case.conversation)} turns"
+        return f"the case has {turns} and the trace {len(trace.invocations)}"
     return list(zip(case.conversation, trace.invocations, strict=True))

@@ -23,6 +23,7 @@ class ResponseMatch(Options):
     name: ClassVar[str] = "response_match_score"
     needs: ClassVar[Needs] = Needs(reference=True)
     summary: ClassVar[str] = "words shared with the expected answer (ROUGE-1)"
+    example: ClassVar[dict[str, Any]] = {"threshold": 0.8}
 
     async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
         """Compare turn by turn; no judge is asked."""

@@ -30,6 +30,7 @@ class ToolTrajectory(Options):
     name: ClassVar[str] = "tool_trajectory_avg_score"
     needs: ClassVar[Needs] = Needs(reference=True)
     summary: ClassVar[str] = "share of turns whose tool calls match the expected ones"
+    example: ClassVar[dict[str, Any]] = {"threshold": 1.0, "match_type": "IN_ORDER"}
 
     match_type: MatchType = Field(default=MatchType.EXACT, description="EXACT, IN_ORDER, ANY_ORDER")
     ignore_args: bool = False

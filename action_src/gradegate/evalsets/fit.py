@@ -4,17 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from gradegate.criteria import registry
+from gradegate.criteria.rubrics import RUBRIC_TYPES, of_type
 from gradegate.evalsets.config import ConfigFile, rubric_ids
 from gradegate.evalsets.finding import Finding
 from gradegate.evalsets.formats import EvalSetFile, PlacedCase
 from gradegate.model.evalset import EvalCase, Rubric
 from gradegate.ports import Needs
-
-RUBRIC_TYPES = {
-    "rubric_based_final_response_quality_v1": "FINAL_RESPONSE_QUALITY",
-    "rubric_based_tool_use_quality_v1": "TOOL_USE_QUALITY",
-    "rubric_based_multi_turn_trajectory_quality_v1": "TRAJECTORY_QUALITY",
-}
 
 
 def fit_findings(eval_set: EvalSetFile, config: ConfigFile) -> tuple[Finding, ...]:
@@ -46,12 +41,11 @@ def _rubrics(eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Finding]:
 def _case_rubrics(case: EvalCase, name: str) -> tuple[tuple[str, ...], ...]:
     """The ids that apply to each turn; empty where no turn has any."""
 
-    def of_type(rubrics: tuple[Rubric, ...] | None) -> tuple[str, ...]:
-        wanted = RUBRIC_TYPES[name]
-        return tuple(r.rubric_id for r in rubrics or () if (r.type or "").upper() == wanted)
+    def ids(rubrics: tuple[Rubric, ...] | None) -> tuple[str, ...]:
+        return tuple(rubric.rubric_id for rubric in of_type(rubrics, name))
 
-    whole = of_type(case.rubrics)
-    turns = tuple((*whole, *of_type(turn.rubrics)) for turn in case.conversation or ())
+    whole = ids(case.rubrics)
+    turns = tuple((*whole, *ids(turn.rubrics)) for turn in case.conversation or ())
     every = turns or (whole,)
     return every if any(every) else ()
 
