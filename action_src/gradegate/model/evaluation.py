@@ -13,6 +13,8 @@ class Role(StrEnum):
     """What a run was made for; a run made for one purpose never counts for another."""
 
     FIRST = "first"
+    AGAIN = "again"
+    """Another full pass, bought where a criterion's mean looks close."""
     RECHECK = "recheck"
     SCREEN = "screen"
     CONFIRM = "confirm"

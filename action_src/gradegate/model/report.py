@@ -104,6 +104,8 @@ class CriterionComparison(Value):
     scored: tuple[int, int] = (0, 0)
     planned: tuple[int, int] = (0, 0)
     verdict: Verdict
+    passes_to_settle: int | None = None
+    """For `uncertain`: about so many more runs of every case would tell."""
 
 
 class CaseCriterion(Value):

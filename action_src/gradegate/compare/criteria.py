@@ -1,0 +1,79 @@
+"""Criterion by criterion: means over all cases, and whether they moved."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from gradegate.compare.cases import Judgement
+from gradegate.compare.leak import Leak, compare_criterion, verdicts
+from gradegate.compare.observe import full_passes
+from gradegate.model.case import CaseKey
+from gradegate.model.evaluation import Runs
+from gradegate.model.report import CriterionComparison, Verdict
+from gradegate.model.settings import Gate
+
+Grouped = Mapping[str, Sequence[Judgement]]
+
+
+def by_criterion(
+    judgements: Sequence[Judgement], leave_out: Collection[CaseKey] = ()
+) -> dict[str, list[Judgement]]:
+    """The judgements of each criterion; cases in quarantine move nobody's mean."""
+    found: dict[str, list[Judgement]] = {}
+    for one in judgements:
+        if one.pair.key not in leave_out:
+            found.setdefault(one.criterion, []).append(one)
+    return dict(sorted(found.items()))
+
+
+def leaks_of(grouped: Grouped, base: Runs, head: Runs) -> dict[str, Leak]:
+    """Each criterion over the cases that have a base to be compared with."""
+    found = {}
+    for name, judgements in grouped.items():
+        keys = [one.pair.key for one in judgements if one.base is not None]
+        found[name] = compare_criterion(
+            [full_passes(base.get(key, ()), name) for key in keys],
+            [full_passes(head.get(key, ()), name) for key in keys],
+        )
+    return found
+
+
+def compare_criteria(
+    grouped: Grouped, leaks: Mapping[str, Leak], gate: Gate, *, look: int | None
+) -> tuple[CriterionComparison, ...]:
+    """What the report says of each criterion.
+
+    `look` counts the full passes where more could be bought; None where there is one look.
+    """
+    comparable = {name: leak for name, leak in leaks.items() if leak.n}
+    told = verdicts(comparable, gate.tolerance_for, alpha=gate.alpha, look=look)
+    found = []
+    for name, judgements in grouped.items():
+        leak = comparable.get(name)
+        with_base = [one for one in judgements if one.base is not None]
+        found.append(
+            CriterionComparison(
+                name=name,
+                base=leak.mean_base if leak else None,
+                head=leak.mean_head if leak else _mean(judgements),
+                delta=leak.delta if leak else None,
+                interval=leak.interval if leak else None,
+                p_value=told[name].p_value if leak else None,
+                scored=(
+                    sum(bool(one.base and one.base.values) for one in with_base),
+                    sum(bool(one.head.values) for one in judgements),
+                ),
+                planned=(len(with_base), len(judgements)),
+                verdict=told[name].verdict if leak else _without_base(with_base),
+                passes_to_settle=told[name].more_passes if leak else None,
+            )
+        )
+    return tuple(found)
+
+
+def _without_base(with_base: Sequence[Judgement]) -> Verdict:
+    """Nothing to compare with is new; something that could not be scored is uncertain."""
+    return Verdict.UNCERTAIN if with_base else Verdict.NEW
+
+
+def _mean(judgements: Sequence[Judgement]) -> float | None:
+    means = [one.head.mean for one in judgements if one.head.mean is not None]
+    return sum(means) / len(means) if means else None

@@ -1,0 +1,165 @@
+"""The gate's word: what is held against the pull request, and what that comes to."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from gradegate import numbers
+from gradegate.compare.cases import Judgement
+from gradegate.compare.pairing import Pair
+from gradegate.model.case import CaseKey
+from gradegate.model.report import (
+    Change,
+    CriterionComparison,
+    Decision,
+    Reason,
+    ReasonKind,
+    State,
+    Verdict,
+)
+from gradegate.model.settings import Gate
+
+WAIVED_BY_ACCEPTANCE = frozenset({ReasonKind.REGRESSION, ReasonKind.REMOVED, ReasonKind.LOOSENED})
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What the gate goes by, beside what was measured."""
+
+    gate: Gate
+    has_base: bool = True
+    """Without one thresholds alone decide."""
+    accepted_by: str | None = None
+    """Who accepted what base would object to; empty where nobody tells who."""
+    quarantined: frozenset[CaseKey] = frozenset()
+
+    def blocks(self, reason: Reason) -> bool:
+        """Whether this kind of finding, of this case, keeps a pull request out."""
+        if self.accepted_by is not None and reason.kind in WAIVED_BY_ACCEPTANCE:
+            return False
+        if _key(reason) in self.quarantined:
+            return False
+        alone = reason.kind is ReasonKind.THRESHOLD and not self.has_base
+        return alone or reason.kind in self.gate.fail_on
+
+
+def decide(
+    rules: Rules,
+    pairs: Sequence[Pair],
+    judgements: Sequence[Judgement],
+    criteria: Sequence[CriterionComparison],
+    others: Iterable[Reason] = (),
+) -> Decision:
+    """Any reason that blocks says no; else, what could not be told and could have."""
+    found = [
+        *_of_cases(judgements, rules),
+        *_of_criteria(criteria, rules.gate),
+        *_removed(pairs),
+        *others,
+    ]
+    blocking = tuple(reason for reason in found if rules.blocks(reason))
+    notes = tuple(reason for reason in found if not rules.blocks(reason))
+    if blocking:
+        return Decision(
+            state=State.FAIL, reasons=blocking, notes=notes, accepted_by=rules.accepted_by
+        )
+    undecided = tuple(_undecided(judgements, rules))
+    if undecided and ReasonKind.INCONCLUSIVE in rules.gate.fail_on:
+        state, reasons = State.INCONCLUSIVE, undecided
+    else:
+        state, reasons = State.PASS, ()
+        notes = (*notes, *undecided)
+    return Decision(state=state, reasons=reasons, notes=notes, accepted_by=rules.accepted_by)
+
+
+def _of_cases(judgements: Iterable[Judgement], rules: Rules) -> Iterator[Reason]:
+    for one in judgements:
+        if one.verdict is Verdict.REGRESSED:
+            yield _reason(ReasonKind.REGRESSION, one, _regression(one))
+        elif one.falls_short and one.is_added and rules.has_base:
+            yield _reason(ReasonKind.NEW_FAILURE, one, f"new, and fails: {_below(one)}")
+        elif one.falls_short:
+            yield _reason(ReasonKind.THRESHOLD, one, _below(one))
+
+
+def _regression(one: Judgement) -> str:
+    compared = one.comparison()
+    name = one.pair.key.eval_id
+    if compared.confirmed:
+        sides = [
+            f"{passed} of {runs} on {side}"
+            for passed, runs, side in zip(
+                compared.passed, compared.runs, ("base", "head"), strict=True
+            )
+        ]
+        return f"{name}: passed {', '.join(sides)} ({numbers.p_value(compared.p_value)})"
+    return f"{name}: passed on base and fails on head; it cannot be run again, so a flip blocks"
+
+
+def _below(one: Judgement) -> str:
+    if one.head.mean is None:
+        return f"{one.pair.key.eval_id} has no score"
+    needed = numbers.score(one.head.threshold, beside=one.head.mean)
+    score = numbers.score(one.head.mean, beside=one.head.threshold)
+    return f"{one.pair.key.eval_id}: {one.criterion} is {score} and needs {needed}"
+
+
+def _of_criteria(criteria: Iterable[CriterionComparison], gate: Gate) -> Iterator[Reason]:
+    for one in criteria:
+        if one.verdict is Verdict.REGRESSED and one.delta is not None:
+            fell = numbers.score(abs(one.delta))
+            tolerance = numbers.score(gate.tolerance_for(one.name))
+            text = (
+                f"{one.name} fell by {fell} over {numbers.count(one.scored[1])} cases, more than "
+                f"the tolerance of {tolerance} ({numbers.p_value(one.p_value)})"
+            )
+            yield Reason(kind=ReasonKind.REGRESSION, text=text, criterion=one.name)
+
+
+def _removed(pairs: Iterable[Pair]) -> Iterator[Reason]:
+    for pair in pairs:
+        if pair.change is Change.REMOVED:
+            yield _at(ReasonKind.REMOVED, pair, "base has this case and head has not")
+
+
+def _undecided(judgements: Iterable[Judgement], rules: Rules) -> Iterator[Reason]:
+    """What was not evaluated and would have blocked, had it turned out badly."""
+    for one in judgements:
+        worst = _worst_that_may_be(one, rules)
+        if worst is not None and rules.blocks(_reason(worst, one, "")):
+            why = one.head.reason or (one.base.reason if one.base else None) or "too few runs"
+            text = f"{one.pair.key.eval_id}: {one.criterion} could not be evaluated: {why}"
+            yield _reason(ReasonKind.INCONCLUSIVE, one, text)
+
+
+def _worst_that_may_be(one: Judgement, rules: Rules) -> ReasonKind | None:
+    """The gravest thing that the missing scores could have shown; None where nothing."""
+    if one.verdict is Verdict.UNCERTAIN:
+        could_be_worse = one.base is not None and one.base.standing != "failed"
+        if could_be_worse and ReasonKind.REGRESSION in rules.gate.fail_on:
+            return ReasonKind.REGRESSION
+    if one.head.standing != "unknown":
+        return None
+    is_new = one.is_added and rules.has_base
+    return ReasonKind.NEW_FAILURE if is_new else ReasonKind.THRESHOLD
+
+
+def _reason(kind: ReasonKind, one: Judgement, text: str) -> Reason:
+    return _at(kind, one.pair, text, one.criterion)
+
+
+def _at(kind: ReasonKind, pair: Pair, text: str, criterion: str | None = None) -> Reason:
+    key = pair.key
+    return Reason(
+        kind=kind,
+        text=text,
+        suite=key.suite,
+        eval_set=key.eval_set,
+        eval_id=key.eval_id,
+        criterion=criterion,
+    )
+
+
+def _key(reason: Reason) -> CaseKey | None:
+    if reason.eval_set is None or reason.eval_id is None:
+        return None
+    return CaseKey(reason.suite or "", reason.eval_set, reason.eval_id)

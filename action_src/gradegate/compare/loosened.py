@@ -1,0 +1,169 @@
+"""What a pull request makes easier for itself: only what has an order counts.
+
+A changed expected answer or a reworded rubric has none; it is shown as an edit.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from gradegate.compare.pairing import Pair
+from gradegate.model.budget import is_looser
+from gradegate.model.evalset import EvalConfig, Rubric
+from gradegate.model.report import Reason, ReasonKind
+from gradegate.model.settings import Quarantine, Settings
+
+_STRICTNESS = {"ANY_ORDER": 0, "IN_ORDER": 1, "EXACT": 2}
+_DEFAULT_SAMPLES = {"hallucinations_v1": 1}
+_USUAL_SAMPLES = 5
+
+
+def loosened(
+    pairs: Sequence[Pair], base: Settings | None, head: Settings | None
+) -> tuple[Reason, ...]:
+    """Every rule that head relaxes, in the settings, the configs and the cases' rubrics."""
+    return (
+        *(_reason(text) for text in _settings(base, head)),
+        *_configs(pairs),
+        *_case_rubrics(pairs),
+    )
+
+
+def _reason(text: str, **where: str) -> Reason:
+    return Reason(kind=ReasonKind.LOOSENED, text=text, **where)
+
+
+def _settings(base: Settings | None, head: Settings | None) -> Iterator[str]:
+    if base is None:
+        return
+    before, after = base.gate, (head or Settings()).gate
+    gone = [kind for kind in before.fail_on if kind not in after.fail_on]
+    if gone:
+        yield f"`fail_on` no longer lists {', '.join(gone)}"
+    for name, was, now, looser in (
+        ("tolerance", before.tolerance, after.tolerance, after.tolerance > before.tolerance),
+        ("alpha", before.alpha, after.alpha, after.alpha < before.alpha),
+        (
+            "confirm_runs",
+            before.confirm_runs,
+            after.confirm_runs,
+            after.confirm_runs < before.confirm_runs,
+        ),
+    ):
+        if looser:
+            yield f"the gate's `{name}` goes from {was:g} to {now:g}"
+    for name in sorted({*before.criteria, *after.criteria}):
+        was, now = before.tolerance_for(name), after.tolerance_for(name)
+        if now > was and now > after.tolerance:
+            yield f"the tolerance for {name} goes from {was:g} to {now:g}"
+    for name, budget in before.budget.items():
+        if is_looser(budget, after.budget.get(name)):
+            yield f"the budget for {name} goes from {budget} to {after.budget.get(name, 'nothing')}"
+    yield from _quarantine(base.quarantine, (head or Settings()).quarantine)
+
+
+def _quarantine(base: Iterable[Quarantine], head: Iterable[Quarantine]) -> Iterator[str]:
+    known = {(entry.eval_set, entry.eval_id): entry.until for entry in base}
+    for entry in head:
+        until = known.get((entry.eval_set, entry.eval_id))
+        if until is None:
+            yield f"{entry.eval_id} is put in quarantine until {entry.until}"
+        elif entry.until > until:
+            yield f"the quarantine of {entry.eval_id} is extended from {until} to {entry.until}"
+
+
+def _configs(pairs: Sequence[Pair]) -> Iterator[Reason]:
+    """Each relaxed rule once for an eval set, however many cases it has."""
+    seen: set[tuple[str, str]] = set()
+    for pair in pairs:
+        if pair.base is None or pair.head is None:
+            continue
+        for criterion, text in _config(pair.base.config, pair.head.config):
+            if (pair.head.eval_set, text) not in seen:
+                seen.add((pair.head.eval_set, text))
+                where = {"eval_set": pair.head.eval_set, "criterion": criterion}
+                yield _reason(f"{pair.head.eval_set}: {text}", **where)
+
+
+def _config(base: EvalConfig, head: EvalConfig) -> Iterator[tuple[str, str]]:
+    if base == head:
+        return
+    for name, before in base.criteria.items():
+        if name not in head.criteria:
+            yield name, f"{name} is no longer asked for"
+            continue
+        was, now = _fields(before), _fields(head.criteria[name])
+        for text in _criterion(name, was, now):
+            yield name, f"{name}: {text}"
+
+
+def _criterion(name: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
+    if _number(now, "threshold") < _number(was, "threshold"):
+        yield f"the threshold goes from {was['threshold']:g} to {now['threshold']:g}"
+    matches = [_match_type(fields) for fields in (was, now)]
+    if matches[1] in _STRICTNESS and _STRICTNESS[matches[1]] < _STRICTNESS.get(matches[0], 0):
+        yield f"`match_type` goes from {matches[0]} to {matches[1]}"
+    if now.get("ignore_args") and not was.get("ignore_args"):
+        yield "`ignore_args` is switched on"
+    intermediate = "evaluate_intermediate_nl_responses"
+    if was.get(intermediate) and not now.get(intermediate):
+        yield f"`{intermediate}` is switched off"
+    samples = [_samples(name, fields) for fields in (was, now)]
+    if samples[1] < samples[0]:
+        yield f"`num_samples` goes from {samples[0]} to {samples[1]}"
+    for rubric_id in _rubric_ids(was):
+        if rubric_id not in _rubric_ids(now):
+            yield f"the rubric `{rubric_id}` is taken out"
+
+
+def _case_rubrics(pairs: Sequence[Pair]) -> Iterator[Reason]:
+    for pair in pairs:
+        if pair.base is None or pair.head is None:
+            continue
+        was = _own_rubrics(pair.base.definition.rubrics)
+        for rubric_id in was - _own_rubrics(pair.head.definition.rubrics):
+            yield _reason(
+                f"the rubric `{rubric_id}` is taken out",
+                suite=pair.key.suite,
+                eval_set=pair.key.eval_set,
+                eval_id=pair.key.eval_id,
+            )
+
+
+def _own_rubrics(rubrics: tuple[Rubric, ...] | None) -> set[str]:
+    return {rubric.rubric_id for rubric in rubrics or ()}
+
+
+def _fields(entry: float | Mapping[str, Any]) -> dict[str, Any]:
+    """An entry as an object with snake_case keys."""
+    from pydantic.alias_generators import to_snake
+
+    if not isinstance(entry, Mapping):
+        return {"threshold": entry}
+    return {to_snake(key): value for key, value in entry.items()}
+
+
+def _number(fields: Mapping[str, Any], name: str) -> float:
+    value = fields.get(name, 0.0)
+    return float(value) if isinstance(value, int | float) else 0.0
+
+
+def _match_type(fields: Mapping[str, Any]) -> str:
+    written = fields.get("match_type", "EXACT")
+    if isinstance(written, int):
+        return ("EXACT", "IN_ORDER", "ANY_ORDER")[written % 3]
+    return str(written).strip().upper().replace("-", "_").replace(" ", "_")
+
+
+def _samples(name: str, fields: Mapping[str, Any]) -> int:
+    usual = _DEFAULT_SAMPLES.get(name, _USUAL_SAMPLES)
+    options = fields.get("judge_model_options")
+    given = _fields(options).get("num_samples", usual) if isinstance(options, Mapping) else usual
+    return given if isinstance(given, int) else usual
+
+
+def _rubric_ids(fields: Mapping[str, Any]) -> list[str]:
+    rubrics = fields.get("rubrics")
+    listed = rubrics if isinstance(rubrics, list) else []
+    return [
+        str(_fields(rubric).get("rubric_id")) for rubric in listed if isinstance(rubric, Mapping)
+    ]

@@ -1,0 +1,92 @@
+"""What the runs of one case say about one criterion on one side."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+from gradegate.model.evaluation import Role, Scored
+from gradegate.model.result import CriterionResult, Status
+
+Standing = Literal["passed", "failed", "unknown"]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """First-pass runs of one side: how many passed, of how many that could be evaluated."""
+
+    passed: int
+    evaluated: int
+    planned: int
+    values: tuple[float, ...]
+    threshold: float | None
+    reason: str | None
+    """Why scores are missing, where they are."""
+
+    @property
+    def standing(self) -> Standing:
+        """Passed or failed by the majority of the runs; unknown where the missing ones matter."""
+        missing = self.planned - self.evaluated
+        if 2 * self.passed > self.planned:
+            return "passed"
+        return "failed" if 2 * (self.passed + missing) <= self.planned else "unknown"
+
+    @property
+    def mean(self) -> float | None:
+        """The mean of what was scored."""
+        return fmean(self.values) if self.values else None
+
+
+def observe(runs: Iterable[Scored], criterion: str) -> Observed:
+    """What the first pass says."""
+    found = [
+        run.result.criteria[criterion]
+        for run in runs
+        if run.role is Role.FIRST and criterion in run.result.criteria
+    ]
+    results = [passed(one) for one in found]
+    missing = [one.reason for one in found if passed(one) is None]
+    return Observed(
+        passed=results.count(True),
+        evaluated=len(results) - results.count(None),
+        planned=max(len(results), 1),
+        values=tuple(value for one in found if (value := value_of(one)) is not None),
+        threshold=next((one.threshold for one in found if one.threshold is not None), None),
+        reason=next((reason for reason in missing if reason), None),
+    )
+
+
+def fresh(runs: Sequence[Scored], criterion: str, role: Role) -> tuple[bool | None, ...]:
+    """The outcomes of runs made for one purpose, in the order made; None: not evaluated."""
+    return tuple(
+        passed(run.result.criteria[criterion])
+        for run in runs
+        if run.role is role and criterion in run.result.criteria
+    )
+
+
+def passed(one: CriterionResult) -> bool | None:
+    """Whether the run met its threshold; None where that could not be told."""
+    return {Status.PASSED: True, Status.FAILED: False}.get(one.status)
+
+
+def full_passes(runs: Iterable[Scored], criterion: str) -> tuple[float, ...]:
+    """The scores of all full passes; runs made because of how a case had done do not count."""
+    return tuple(
+        value
+        for run in runs
+        if run.role in (Role.FIRST, Role.AGAIN)
+        and (one := run.result.criteria.get(criterion)) is not None
+        and (value := value_of(one)) is not None
+    )
+
+
+def value_of(one: CriterionResult) -> float | None:
+    """The run's score for a mean.
+
+    A run that the agent failed has no score and counts as 0: left out, crashes would raise
+    the mean. One that could not be evaluated counts nowhere, also where some turns were.
+    """
+    if one.status is Status.NOT_EVALUATED:
+        return None
+    return 0.0 if one.score is None else one.score

@@ -1,0 +1,94 @@
+"""Which case of head is which case of base."""
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from gradegate.model.case import Case, CaseKey
+from gradegate.model.report import Change
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A case on both sides, or on one. At least one of the two is there."""
+
+    base: Case | None
+    head: Case | None
+
+    @property
+    def key(self) -> CaseKey:
+        """Head's name for it, or base's where head has none."""
+        case = self.head or self.base
+        assert case is not None  # noqa: S101 - one of the two is there
+        return case.key
+
+    @property
+    def line(self) -> int:
+        """Where it begins in its file."""
+        case = self.head or self.base
+        return case.line if case else 1
+
+    @property
+    def change(self) -> Change:
+        """What the pull request did to the definition."""
+        if self.base is None:
+            return Change.ADDED
+        if self.head is None:
+            return Change.REMOVED
+        return Change.SAME if _text(self.base) == _text(self.head) else Change.EDITED
+
+    @property
+    def moved_from(self) -> str | None:
+        """The set's path on base, where that is another."""
+        if self.base is None or self.head is None or self.base.eval_set == self.head.eval_set:
+            return None
+        return self.base.eval_set
+
+
+def pair(base: Sequence[Case], head: Sequence[Case]) -> tuple[Pair, ...]:
+    """Pair by path and id; what is left over by the set's own id, as a file that moved is."""
+    by_path = _matches(base, head, lambda case: (case.suite, case.eval_set, case.eval_id))
+    paired = {id(case) for match in by_path for case in match}
+    rest_base = [case for case in base if id(case) not in paired]
+    rest_head = [case for case in head if id(case) not in paired]
+    by_set = _matches(rest_base, rest_head, lambda case: (case.eval_set_id, case.eval_id))
+    paired |= {id(case) for match in by_set for case in match}
+    pairs = [
+        *(Pair(*match) for match in (*by_path, *by_set)),
+        *(Pair(case, None) for case in base if id(case) not in paired),
+        *(Pair(None, case) for case in head if id(case) not in paired),
+    ]
+    return tuple(sorted(pairs, key=lambda one: one.key))
+
+
+def without_base(head: Iterable[Case]) -> tuple[Pair, ...]:
+    """Head's cases where there is nothing to compare with: none of them is new for that."""
+    return tuple(Pair(case, case) for case in sorted(head, key=lambda one: one.key))
+
+
+def _matches(
+    base: Sequence[Case], head: Sequence[Case], name: Callable[[Case], Hashable]
+) -> list[tuple[Case, Case]]:
+    """Cases whose name is the same on both sides, and nobody else's there."""
+    counts = Counter(map(name, base)), Counter(map(name, head))
+    known = {name(case): case for case in base if counts[0][name(case)] == 1}
+    return [
+        (known[name(case)], case)
+        for case in head
+        if name(case) in known and counts[1][name(case)] == 1
+    ]
+
+
+def _text(case: Case) -> tuple[Any, ...]:
+    """What a person would call the definition: the case, and the rubrics it is judged by."""
+    rubrics = {
+        name: [
+            (rubric.get("rubric_id"), rubric.get("rubric_content"))
+            for rubric in entry.get("rubrics", ())
+            if isinstance(rubric, dict)
+        ]
+        for name, entry in case.config.criteria.items()
+        if isinstance(entry, dict)
+    }
+    return case.digest, rubrics

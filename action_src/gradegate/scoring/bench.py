@@ -1,0 +1,91 @@
+"""Both sides' agents at work: runs made, scored and kept, many at once."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from gradegate.model.case import Case, CaseKey
+from gradegate.model.evaluation import Role, Scored
+from gradegate.model.trace import NotRun, Trace
+from gradegate.ports import AgentRunner, Ask
+from gradegate.scoring.journal import Journal
+from gradegate.scoring.score import score_run
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Agent:
+    """A suite's agent on one side; `unavailable` says why it cannot be run, where it cannot."""
+
+    runner: AgentRunner
+    identity: str
+    unavailable: str | None = None
+
+
+@dataclass
+class Team:
+    """One side: its agents by suite, and the runs they have made so far."""
+
+    agents: Mapping[str, Agent]
+    runs: dict[CaseKey, list[Scored]] = field(default_factory=lambda: defaultdict(list))
+
+    def can_rerun(self, suite: str) -> bool:
+        """Whether fresh runs can be had."""
+        agent = self.agents.get(suite)
+        return agent is not None and agent.unavailable is None and agent.runner.rerunnable
+
+
+@dataclass(frozen=True)
+class Request:
+    """So many more runs of a case by one side, and what for."""
+
+    team: Team
+    case: Case
+    role: Role
+    times: int
+
+
+class Bench:
+    """Makes the runs that are asked for; a run is scored while others are still being made."""
+
+    def __init__(self, journal: Journal, ask: Ask, progress: Progress) -> None:
+        self._journal = journal
+        self._ask = ask
+        self._progress = progress
+
+    async def make(self, requests: Iterable[Request]) -> None:
+        """Make all of them and add them to their teams, in stable order."""
+        numbered = [(request, number) for request in requests for number in self._numbers(request)]
+        done = 0
+        total = len(numbered)
+
+        async def one(request: Request, number: int) -> Scored:
+            nonlocal done
+            scored = await self._run(request, number)
+            done += 1
+            self._progress(done, total)
+            return scored
+
+        made = await asyncio.gather(*(one(request, number) for request, number in numbered))
+        for (request, _), scored in zip(numbered, made, strict=True):
+            request.team.runs[request.case.key].append(scored)
+
+    def _numbers(self, request: Request) -> range:
+        """Runs of a case are numbered on from those it has; a recording has only its own."""
+        made = len(request.team.runs[request.case.key])
+        return range(made + 1, made + request.times + 1)
+
+    async def _run(self, request: Request, number: int) -> Scored:
+        case = request.case
+        outcome = await self._outcome(request.team.agents[case.suite], request, number)
+        result = await score_run(case, outcome, number, self._ask)
+        return Scored(request.role, outcome, result)
+
+    async def _outcome(self, agent: Agent, request: Request, number: int) -> Trace | NotRun:
+        if agent.unavailable is not None:
+            return NotRun(agent.unavailable)
+        return await self._journal.run(
+            agent.runner, agent.identity, request.case, number, request.role
+        )
