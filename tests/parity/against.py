@@ -2,7 +2,7 @@
 
 import json
 import subprocess
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -49,8 +49,31 @@ class Asked:
         return replace(self, threshold=threshold)
 
 
-GoogleAdk = Callable[[Sequence[Asked]], list[Json]]
-"""Puts cases to google-adk; its answers come in the same order."""
+class GoogleAdk:
+    """google-adk behind a pipe: each request is a line of JSON, and so is its answer."""
+
+    def __init__(self, process: "subprocess.Popen[str]") -> None:
+        self._process = process
+
+    def __call__(self, asked: Sequence[Asked]) -> list[Json]:
+        """What it makes of each case, in the same order."""
+        answers: list[Json] = self._put([each.as_json() for each in asked])
+        assert len(answers) == len(asked)
+        return answers
+
+    def names(self) -> tuple[set[str], set[str]]:
+        """The names of all its criteria, and of those that are always on."""
+        known, always = self._put("names")
+        return set(known), set(always)
+
+    def _put(self, request: Any) -> Any:
+        assert self._process.stdin
+        assert self._process.stdout
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, "google-adk's process ended: its last words are on standard error"
+        return json.loads(line)
 
 
 @contextmanager
@@ -60,19 +83,7 @@ def started_google_adk() -> Iterator[GoogleAdk]:
     command = [INTERPRETER, Path(__file__).with_name("reference.py")]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, encoding="utf-8") as process:
-
-        def put(asked: Sequence[Asked]) -> list[Json]:
-            assert process.stdin
-            assert process.stdout
-            process.stdin.write(json.dumps([each.as_json() for each in asked]) + "\n")
-            process.stdin.flush()
-            line = process.stdout.readline()
-            assert line, "google-adk's process ended: its last words are on standard error"
-            answers: list[Json] = json.loads(line)
-            assert len(answers) == len(asked)
-            return answers
-
-        yield put
+        yield GoogleAdk(process)
 
 
 async def ours(asked: Asked) -> CriterionResult:

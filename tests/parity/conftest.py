@@ -9,6 +9,6 @@ from tests.parity.against import GoogleAdk, started_google_adk
 
 @pytest.fixture(scope="session")
 def google_adk() -> Iterator[GoogleAdk]:
-    """The reference implementation, behind one function."""
-    with started_google_adk() as put:
-        yield put
+    """The reference implementation, in its own process."""
+    with started_google_adk() as started:
+        yield started

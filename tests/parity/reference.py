@@ -3,7 +3,8 @@
 Reads `[{"criteria": {name: entry}, "case": EvalCase, "actual": [Invocation]}]` and writes,
 in the same order, `[{"score", "status", "invocations": [{"score", "status"}]}]` for the one
 criterion of each. What google-adk refuses to score is `not_evaluated`, as its own service
-has it, with the words it refused with.
+has it, with the words it refused with. The line `"names"` is answered with the names of
+all criteria and of those that are always on.
 """
 
 import asyncio
@@ -54,11 +55,20 @@ async def evaluate(asked: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def names() -> list[list[str]]:
+    """All that can be asked for, and what is reported without asking."""
+    known = DEFAULT_METRIC_EVALUATOR_REGISTRY.get_registered_metrics()
+    always = get_eval_metrics_from_config(EvalConfig())
+    return [[metric.metric_name for metric in metrics] for metrics in (known, always)]
+
+
 async def main() -> None:
     """Answer line by line until standard input ends: importing google-adk takes seconds."""
     logging.disable(logging.CRITICAL)
     for line in sys.stdin:
-        print(json.dumps([await evaluate(asked) for asked in json.loads(line)]), flush=True)
+        request = json.loads(line)
+        answer = names() if request == "names" else [await evaluate(asked) for asked in request]
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

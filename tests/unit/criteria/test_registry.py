@@ -1,0 +1,157 @@
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from gradegate import criteria
+from gradegate.criteria import registry
+from gradegate.criteria.registry import ADK_NAMES, INFORMATIONAL, NotBuilt
+from gradegate.model.evalset import EvalCase
+from gradegate.model.question import Question, Votes
+from gradegate.model.result import Status
+from gradegate.model.trace import Trace
+
+FILES = sorted(Path(criteria.__path__[0]).glob("*.py"))
+CASE = EvalCase.model_validate({"eval_id": "c", "conversation": []})
+TRACE = Trace(eval_set="s", eval_id="c")
+
+
+async def nobody(question: Question[Any], samples: int) -> Votes[Any]:
+    """No judge is asked."""
+    raise AssertionError(f"asked for {samples} samples of {question.kind}")
+
+
+def names_written_in(file: Path) -> Iterator[str]:
+    """The names that classes of a file give themselves."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for statement in node.body if isinstance(node, ast.ClassDef) else ():
+            match statement:
+                case ast.AnnAssign(ast.Name("name"), value=ast.Constant(str(name))):
+                    yield name
+
+
+def test_every_file_with_a_criterion_is_found() -> None:
+    """A new criterion is a new file in the folder, and nothing else."""
+    written = [name for file in FILES for name in names_written_in(file)]
+
+    assert sorted(written) == sorted(registry.built())
+    assert {"tool_trajectory_avg_score", "response_match_score"} <= set(written)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_file_holds_one_criterion_at_most(file: Path) -> None:
+    """What two criteria share lives in a file of its own."""
+    assert len(list(names_written_in(file))) <= 1
+
+
+@pytest.mark.parametrize("name", sorted(registry.built()))
+def test_a_criterion_says_what_it_is(name: str) -> None:
+    """Its name is one of ADK's, it can be scored, and it has one line of explanation."""
+    cls = registry.built()[name]
+
+    assert name in ADK_NAMES | INFORMATIONAL
+    assert cls.name == name
+    assert callable(getattr(cls, "score", None))
+    assert cls.summary
+    assert "\n" not in cls.summary
+
+
+def test_all_of_adks_names_are_known() -> None:
+    """Those built, those not yet, and those that only inform."""
+    assert set(registry.known()) >= ADK_NAMES | INFORMATIONAL | registry.built().keys()
+    assert not ADK_NAMES & INFORMATIONAL
+
+
+async def test_what_is_not_built_is_not_evaluated() -> None:
+    """It is never skipped silently: no score, its threshold, and why."""
+    cls: type[NotBuilt] = type("Later", (NotBuilt,), {"name": "later_v1"})
+
+    result = await cls(threshold=0.5).score(CASE, TRACE, nobody)
+
+    assert (result.score, result.threshold, result.status) == (None, 0.5, Status.NOT_EVALUATED)
+    assert result.reason == "later_v1 is not available in this version of gradegate"
+
+
+def test_a_name_of_adks_can_be_configured_before_it_is_built() -> None:
+    """Any entry is taken for it, its fields are nobody's business yet."""
+    entry = {"threshold": 0.5, "judge_model_options": {"num_samples": 3}}
+    for name in ADK_NAMES - registry.built().keys():
+        criterion = registry.parse(name, entry)
+        assert isinstance(criterion, NotBuilt)
+        assert (criterion.name, criterion.threshold) == (name, 0.5)
+        assert registry.unknown_fields(name, entry) == []
+
+
+def test_what_is_not_built_is_not_taken_for_built() -> None:
+    """Looking a name up does not add it to those that can be scored."""
+    for name in ADK_NAMES:
+        registry.criterion_class(name)
+    registry.built.cache_clear()
+
+    assert not any(issubclass(cls, NotBuilt) for cls in registry.built().values())
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("response_match", "response_match_score"),
+        ("tool_trajectory_score", "tool_trajectory_avg_score"),
+        ("toolTrajectoryAvgScore", "tool_trajectory_avg_score"),
+        ("RESPONSE_MATCH_SCORE", "response_match_score"),
+        ("hallucination_v1", "hallucinations_v1"),
+        ("final_response_match_v1", "final_response_match_v2"),
+        ("token_usage", "token_usage_v1"),
+    ],
+)
+def test_an_unknown_name_suggests_the_nearest(written: str, meant: str) -> None:
+    """A slip in a name is answered with the name that was probably meant."""
+    with pytest.raises(registry.UnknownCriterionError) as caught:
+        registry.parse(written, 0.5)
+
+    assert str(caught.value) == f"unknown criterion `{written}`: did you mean `{meant}`?"
+
+
+def test_a_name_that_is_near_nothing_lists_all() -> None:
+    """Where nothing is near, everything known is named."""
+    with pytest.raises(registry.UnknownCriterionError, match="unknown criterion `xyz`: known are"):
+        registry.parse("xyz", 0.5)
+
+
+@pytest.mark.parametrize("name", sorted(INFORMATIONAL))
+@pytest.mark.parametrize("entry", [100, {"threshold": 100}])
+def test_what_only_informs_takes_no_threshold(name: str, entry: float | dict[str, Any]) -> None:
+    """The message says where a budget goes instead."""
+    with pytest.raises(registry.NoThresholdError, match="takes no threshold") as caught:
+        registry.parse(name, entry)
+
+    assert f'{name} = "+20%" under [gate.budget]' in str(caught.value)
+
+
+@pytest.mark.parametrize("entry", [0.25, {"threshold": 0.25}, {"threshold": 0.25, "new": 1}])
+def test_an_entry_is_a_threshold_or_an_object(entry: float | dict[str, Any]) -> None:
+    """Both say the same, and a field of a newer ADK does no harm."""
+    assert registry.parse("response_match_score", entry).threshold == 0.25
+
+
+@pytest.mark.parametrize("entry", [{}, {"threshold": "high"}, float("nan"), float("inf")])
+def test_an_entry_without_a_usable_threshold_is_refused(entry: float | dict[str, Any]) -> None:
+    """A threshold is a finite number, and there is no default for it."""
+    with pytest.raises(ValidationError, match="threshold"):
+        registry.parse("response_match_score", entry)
+
+
+@pytest.mark.parametrize(
+    ("entry", "unknown"),
+    [
+        (1.0, []),
+        ({"threshold": 1, "match_type": "EXACT", "ignoreArgs": True}, []),
+        ({"threshold": 1, "include_intermediate_responses_in_final": True}, []),
+        ({"threshold": 1, "matchTypes": "EXACT", "ignore": True}, ["matchTypes", "ignore"]),
+    ],
+)
+def test_fields_nobody_knows_are_named(entry: float | dict[str, Any], unknown: list[str]) -> None:
+    """In the order written, in snake_case or camelCase, without those ADK gives to all."""
+    assert registry.unknown_fields("tool_trajectory_avg_score", entry) == unknown
