@@ -1,0 +1,1 @@
+"""Loads the agent, holds the conversations, and tells what happened in them."""

@@ -1,0 +1,109 @@
+"""The agent of a folder or module, found where ADK's own tools look for it."""
+
+import importlib
+import inspect
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+@dataclass
+class Loaded:
+    """An agent, with what came along with it."""
+
+    agent: Any
+    app: Any = None
+    reset: Callable[[], object] | None = None
+    """The module's `reset_data`: the agent keeps its data in globals."""
+    resources: Any = None
+    """The exit stack that `get_agent_async` may hand out with the agent."""
+
+    @property
+    def name(self) -> str:
+        """What ADK shall call the application where the case does not say."""
+        return str(self.app.name if self.app else self.agent.name)
+
+
+async def load(place: Path) -> Loaded:
+    """The agent of a folder or module, found where ADK's own tools look for it."""
+    sys.path.insert(0, str(place.parent))
+    read_dotenv(place)
+    for module in modules(place):
+        found = await agent_in(module)
+        if found:
+            return found
+    config = place / "root_agent.yaml"
+    if config.is_file():
+        from google.adk.agents.config_agent_utils import from_config
+
+        return Loaded(from_config(str(config)))
+    raise LookupError(
+        f"no `root_agent`, `app` or `get_agent_async` in {place.name}/agent.py or "
+        f"{place.name}/__init__.py, and no {place.name}/root_agent.yaml"
+    )
+
+
+def modules(place: Path) -> Iterator[ModuleType]:
+    """The modules that may hold the agent, imported one after the other."""
+    single = place if place.suffix == ".py" else place.with_name(f"{place.name}.py")
+    if not place.is_dir() and single.is_file():
+        yield importlib.import_module(single.stem)
+        return
+    package = as_package(place)
+    if (place / "__init__.py").is_file():
+        yield importlib.import_module(package)
+    if (place / "agent.py").is_file() or (place / "agent" / "__init__.py").is_file():
+        yield importlib.import_module(f"{package}.agent")
+
+
+def as_package(folder: Path) -> str:
+    """A name to import the folder by: its own, unless that cannot be one or is taken."""
+    if folder.name.isidentifier() and folder.name not in sys.modules:
+        return folder.name
+    alias = "agent_" + "".join(c if c.isalnum() else "_" for c in folder.name)
+    link = Path(tempfile.mkdtemp(), alias)
+    link.symlink_to(folder)
+    sys.path.insert(0, str(link.parent))
+    return alias
+
+
+async def agent_in(module: ModuleType) -> Loaded | None:
+    """What the module offers: an app before its agent, an agent before its maker."""
+    from google.adk.apps.app import App
+
+    reset = getattr(module, "reset_data", None)
+    reset = reset if callable(reset) else None
+    app = getattr(module, "app", None)
+    if isinstance(app, App):
+        return Loaded(app.root_agent, app, reset)
+    agent = getattr(module, "root_agent", None)
+    if agent is not None:
+        return Loaded(agent, reset=reset)
+    make = getattr(module, "get_agent_async", None)
+    if make is None:
+        return None
+    made = make()
+    made = await made if inspect.isawaitable(made) else made
+    agent, resources = made if isinstance(made, tuple) else (made, None)
+    return Loaded(agent, reset=reset, resources=resources)
+
+
+def read_dotenv(place: Path) -> None:
+    """Set what the nearest `.env` at or above the agent says and nobody has set yet."""
+    top = Path.cwd()
+    for folder in (place, *place.parents):
+        file = folder / ".env"
+        if file.is_file():
+            from dotenv import dotenv_values
+
+            for name, value in dotenv_values(file).items():
+                if value is not None:
+                    os.environ.setdefault(name, value)
+            return
+        if folder == top:
+            return

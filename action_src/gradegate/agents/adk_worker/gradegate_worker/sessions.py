@@ -1,0 +1,118 @@
+"""Conversations with an agent, through ADK's own runner."""
+
+import time
+import uuid
+from contextlib import AbstractContextManager, aclosing, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+from .loading import Loaded
+from .telling import Json, invocation
+
+_RETRIED = [408, 429, 500, 502, 503, 504]
+
+
+def make_notebook() -> Any:
+    """A plugin that notes what each agent was told and given, and has its model calls retried."""
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.genai import types
+
+    retry = types.HttpRetryOptions(
+        attempts=6, initial_delay=1.0, max_delay=30.0, exp_base=2.0, http_status_codes=_RETRIED
+    )
+
+    class Notebook(BasePlugin):  # type: ignore[misc] # google-adk is not where we are checked
+        def __init__(self) -> None:
+            super().__init__(name="gradegate_notebook")
+            self.requests: dict[tuple[str, str], Any] = {}
+
+        async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+            who = (callback_context.invocation_id, callback_context.agent_name)
+            self.requests.setdefault(who, llm_request)
+            options = llm_request.config.http_options or types.HttpOptions()
+            options.retry_options = options.retry_options or retry
+            llm_request.config.http_options = options
+
+        def take(self, invocation_id: str) -> Json:
+            """What was noted of one turn, by agent; it is forgotten then."""
+            mine = [key for key in self.requests if key[0] == invocation_id]
+            return {name: self.requests.pop((turn, name)).config for turn, name in mine}
+
+    return Notebook()
+
+
+@dataclass
+class Session:
+    """One conversation with the agent, in services of its own."""
+
+    runner: Any
+    notebook: Any
+    user_id: str
+    session_id: str
+
+    async def turn(self, user_content: Json) -> Json:
+        """Say one thing and have what the agent made of it."""
+        from google.genai import types
+
+        message = types.Content.model_validate(user_content)
+        message.role = message.role or "user"
+        events: list[Any] = []
+        began = time.monotonic()
+        with busy_times() as busy:
+            stream = self.runner.run_async(
+                user_id=self.user_id, session_id=self.session_id, new_message=message
+            )
+            async with aclosing(stream):
+                events.extend([event async for event in stream])
+        seconds = time.monotonic() - began
+        turn = events[0].invocation_id if events else ""
+        return {
+            **invocation(events, self.notebook.take(turn)),
+            "creation_timestamp": events[0].timestamp if events else time.time(),
+            "duration": round(seconds, 3),
+            "model_duration": busy and round(busy.model_seconds(), 3),
+            "tool_duration": busy and round(busy.tool_seconds(), 3),
+        }
+
+
+def busy_times() -> AbstractContextManager[Any]:
+    """google-adk's own stopwatch for models and tools, where its version has one."""
+    try:
+        from google.adk.telemetry._instrumentation import collect_busy_intervals
+    except ImportError:
+        return nullcontext()
+    return collect_busy_intervals()  # type: ignore[no-any-return]
+
+
+async def open_session(loaded: Loaded, start: Json) -> Session:
+    """Begin a conversation that shares nothing with any other but the agent itself.
+
+    State that ADK keeps by user or by app would otherwise leak from case to case.
+    """
+    from google.adk.artifacts.in_memory_artifact_service import InMemoryArtifactService
+    from google.adk.memory.in_memory_memory_service import InMemoryMemoryService
+    from google.adk.runners import Runner
+    from google.adk.sessions.in_memory_session_service import InMemorySessionService
+
+    notebook = make_notebook()
+    if loaded.app:
+        plugins = [*loaded.app.plugins, notebook]
+        what: Json = {"app": loaded.app.model_copy(update={"plugins": plugins})}
+    else:
+        what = {"agent": loaded.agent, "plugins": [notebook]}
+    app_name = start.get("app_name") or loaded.name
+    sessions = InMemorySessionService()
+    session = await sessions.create_session(
+        app_name=app_name,
+        user_id=start.get("user_id") or "test_user_id",
+        state=start.get("state") or {},
+        session_id=start.get("session_id") or str(uuid.uuid4()),
+    )
+    runner = Runner(
+        **what,
+        app_name=app_name,
+        session_service=sessions,
+        artifact_service=InMemoryArtifactService(),
+        memory_service=InMemoryMemoryService(),
+    )
+    return Session(runner, notebook, session.user_id, session.id)

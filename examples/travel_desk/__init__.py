@@ -1,0 +1,5 @@
+"""A travel desk: weather, flights, and a clerk who pays refunds."""
+
+from . import agent
+
+__all__ = ["agent"]
