@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict
@@ -63,7 +64,12 @@ class Question(Generic[T]):
 
     def key(self, sample: int) -> str:
         """What one sample's answer is stored under: all that was asked, and of whom."""
-        asked = [self.kind, self.version, self.data, self.model, self.model_config, sample]
+        return content_digest([self.digest, sample])
+
+    @cached_property
+    def digest(self) -> str:
+        """What the question is known by, however often it is asked."""
+        asked = [self.kind, self.version, self.data, self.model, self.model_config]
         return content_digest(asked)
 
 
