@@ -1,9 +1,10 @@
 """The connection to GitHub: PyGithub, told how patient to be."""
 
+import logging
 import time
 from typing import Any, Self
 
-from github import Auth, Github, GithubRetry, RateLimitExceededException
+from github import Auth, Github, GithubException, GithubRetry, set_log_level
 from urllib3 import BaseHTTPResponse
 
 from gradegate.model.errors import ForgeError
@@ -12,7 +13,8 @@ RETRIES = 5
 TIMEOUT_SECONDS = 30
 PAGE_SIZE = 100
 RETRIED_METHODS = frozenset({"GET", "POST", "PATCH", "DELETE"})
-RETRIED_STATUSES = (429, *range(500, 600))
+TOO_MANY_REQUESTS = 429
+RETRIED_STATUSES = (TOO_MANY_REQUESTS, *range(500, 600))
 
 
 class Patience:
@@ -30,6 +32,17 @@ class Patience:
         return True
 
 
+class OutOfPatience(GithubException):
+    """The next attempt would be later than we may wait; it says nothing about permissions."""
+
+    def __init__(self, trouble: str, seconds: float) -> None:
+        super().__init__(
+            0,
+            message=f"{trouble}, and the next attempt would be in {seconds:.0f} s, "
+            "which is longer than we may wait",
+        )
+
+
 class PatientRetry(GithubRetry):
     """Waits as long as GitHub asks, but not for ever: in all as long as patience lasts."""
 
@@ -41,15 +54,29 @@ class PatientRetry(GithubRetry):
         """The next attempt's retry shares this one's patience."""
         return super().new(patience=self.patience, **options)
 
+    def get_retry_after(self, response: BaseHTTPResponse) -> float | None:
+        """The seconds GitHub asks us to wait, in whichever header it says so.
+
+        GithubRetry looks for a limit's reset only in a 403; GitHub may also answer 429.
+        """
+        asked = super().get_retry_after(response)
+        if asked is not None or response.status != TOO_MANY_REQUESTS:
+            return asked
+        reset = response.headers.get("x-ratelimit-reset", "")
+        if response.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
+            return max(0.0, int(reset) - time.time()) + 1
+        return self.secondary_rate_wait
+
     def sleep(self, response: BaseHTTPResponse | None = None) -> None:
         """Wait before the next attempt."""
         asked = self.get_retry_after(response) if response is not None else None
         seconds = asked or self.get_backoff_time()
         if not self.patience.wait(seconds):
-            raise RateLimitExceededException(
-                response.status if response is not None else 0,
-                message=f"GitHub asks to wait {seconds:.0f} s, which is longer than we may",
-            )
+            raise OutOfPatience(self._last_trouble(), seconds)
+
+    def _last_trouble(self) -> str:
+        last = self.history[-1]
+        return f"HTTP {last.status}" if last.status else f"{type(last.error).__name__}"
 
 
 def connect(
@@ -58,6 +85,7 @@ def connect(
     """A client that retries, pages by the hundred and fetches only what is asked of it."""
     if not token:
         raise ForgeError("no GitHub token: set `github-token: ${{ github.token }}`")
+    set_log_level(logging.WARNING)  # it would print every refusal that we are prepared for
     return Github(
         base_url=api_url.rstrip("/"),
         auth=Auth.Token(token),

@@ -18,7 +18,7 @@ def find(
     number = _with_head(by_branch, head_sha)
     if number is not None:
         return number
-    return _with_head(repository.get_commit(head_sha).get_pulls(), head_sha)
+    return _with_head(_of_commit(repository, head_sha), head_sha)
 
 
 def who_set_label(repository: "Repository", pull_request: int, label: str) -> str | None:
@@ -31,6 +31,17 @@ def who_set_label(repository: "Repository", pull_request: int, label: str) -> st
         if event.event == "labeled" and event.label.name == label:
             actor = event.actor
     return actor.login if actor is not None else DELETED_ACCOUNT
+
+
+def _of_commit(repository: "Repository", sha: str) -> "list[PullRequest]":
+    from github import GithubException
+
+    try:
+        return list(repository.get_commit(sha).get_pulls())
+    except GithubException as error:
+        if error.status == 422:  # noqa: PLR2004 - GitHub's way of not knowing the commit
+            return []
+        raise
 
 
 def _with_head(pulls: "Iterable[PullRequest]", sha: str) -> int | None:

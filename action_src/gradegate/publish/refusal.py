@@ -54,8 +54,17 @@ def _explain(error: Exception) -> str:
         return f"GitHub did not answer ({_innermost(error)})"
     if error.status == 401:  # noqa: PLR2004 - HTTP's number is its name
         raise ForgeError(WRONG_CREDENTIALS) from error
-    told = error.data.get("message") if isinstance(error.data, dict) else None
-    return f"{error.message or told or 'no reason given'} (HTTP {error.status})"
+    told = error.data if isinstance(error.data, dict) else {}
+    reason = error.message or told.get("message") or "no reason given"
+    details = "".join(f"; {detail}" for detail in _details(told.get("errors")))
+    return f"{reason}{details} (HTTP {error.status})" if error.status else reason
+
+
+def _details(errors: object) -> list[str]:
+    """What GitHub says beside the reason: texts, or objects that may have one."""
+    listed = errors if isinstance(errors, list) else []
+    texts = [error.get("message") if isinstance(error, dict) else error for error in listed]
+    return [text for text in texts if isinstance(text, str)]
 
 
 def _innermost(error: Exception) -> str:

@@ -1,0 +1,122 @@
+"""What the stand-in remembers: plain values, changed only under its lock."""
+
+import itertools
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+JOB_TOKEN = "ghs_the_job"  # noqa: S105 - opens nothing but the stand-in
+PERSONAL_TOKEN = "ghp_a_person"  # noqa: S105 - same
+
+Level = Literal["none", "read", "write"]
+LEVELS: tuple[Level, ...] = ("none", "read", "write")
+
+
+def now() -> str:
+    """The time as GitHub writes it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Whose token it is: a person, or an App that writes as its bot."""
+
+    login: str
+    app_slug: str | None = None
+
+
+@dataclass(frozen=True)
+class LabelEvent:
+    """A label was set or taken away; the actor is None once their account is deleted."""
+
+    id: int
+    kind: Literal["labeled", "unlabeled"]
+    label: str
+    actor: str | None
+
+
+@dataclass
+class PullRequest:
+    """A pull request, with its labels and what happened to them."""
+
+    number: int
+    head_sha: str
+    head_branch: str
+    head_owner: str
+    state: Literal["open", "closed"]
+    labels: list[str] = field(default_factory=list)
+    events: list[LabelEvent] = field(default_factory=list)
+
+
+@dataclass
+class Comment:
+    """A comment on a pull request; the author is None once their account is deleted."""
+
+    id: int
+    pull_request: int
+    author: str | None
+    body: str
+    created_at: str = field(default_factory=now)
+    updated_at: str = field(default_factory=now)
+
+
+@dataclass
+class CheckRun:
+    """A check run; annotations add up over updates."""
+
+    id: int
+    name: str
+    head_sha: str
+    app_slug: str
+    status: str = "queued"
+    conclusion: str | None = None
+    details_url: str | None = None
+    external_id: str | None = None
+    started_at: str | None = None
+    completed_at: str | None = None
+    title: str | None = None
+    summary: str | None = None
+    text: str | None = None
+    annotations: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Status:
+    """A commit status."""
+
+    id: int
+    sha: str
+    state: str
+    context: str
+    description: str | None
+    target_url: str | None
+    creator: str
+
+
+@dataclass
+class State:
+    """One repository and who may do what in it."""
+
+    repository: str
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    ids: Iterator[int] = field(default_factory=lambda: itertools.count(1001))
+    actors: dict[str, Actor] = field(
+        default_factory=lambda: {
+            JOB_TOKEN: Actor("github-actions[bot]", app_slug="github-actions"),
+            PERSONAL_TOKEN: Actor("octo-tester"),
+        }
+    )
+    permissions: dict[str, Level] = field(
+        default_factory=lambda: {"checks": "write", "pull-requests": "write", "statuses": "write"}
+    )
+    commits: set[str] = field(default_factory=set)
+    pulls: dict[int, PullRequest] = field(default_factory=dict)
+    comments: dict[int, Comment] = field(default_factory=dict)
+    check_runs: dict[int, CheckRun] = field(default_factory=dict)
+    statuses: list[Status] = field(default_factory=list)
+
+    def allows(self, permission: str, needed: Level) -> bool:
+        """Whether the token's `permissions:` in the workflow would let this through."""
+        return LEVELS.index(self.permissions[permission]) >= LEVELS.index(needed)

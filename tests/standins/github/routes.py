@@ -1,0 +1,249 @@
+"""What each operation does to the state, and answers."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from tests.standins.github import limits
+from tests.standins.github.answer import Answer, forbidden, invalid, not_found
+from tests.standins.github.model import (
+    Actor,
+    CheckRun,
+    Comment,
+    Level,
+    PullRequest,
+    State,
+    Status,
+    now,
+)
+from tests.standins.github.views import Views, page
+
+T = TypeVar("T")
+
+REPO = "/repos/{owner}/{repo}"
+
+
+@dataclass(frozen=True)
+class Request:
+    """A request that is in order, and who it is from."""
+
+    state: State
+    views: Views
+    actor: Actor
+    url: str
+    values: Mapping[str, str]
+    query: dict[str, str]
+    body: dict[str, Any]
+
+    def pages(self, items: Iterable[Any]) -> Answer:
+        """One page of a list."""
+        part = page(list(items), self.url, self.query)
+        return Answer(200, part.items, {"Link": part.link} if part.link else {})
+
+    def number(self, name: str) -> int:
+        """A number in the path; what is none leads nowhere."""
+        if not self.values[name].isdecimal():
+            raise not_found()
+        return int(self.values[name])
+
+    def pull(self, name: str = "issue_number") -> PullRequest:
+        """The pull request that the path names."""
+        return _found(self.state.pulls, self.number(name))
+
+    def commit(self, sha: str) -> str:
+        """The commit, if the repository has it."""
+        if sha not in self.state.commits:
+            raise invalid(f"No commit found for SHA: {sha}")
+        return sha
+
+
+Handler = Callable[[Request], Answer]
+
+
+def answer(operation: str, request: Request) -> Answer:
+    """Do what is asked, if the token may."""
+    permission, level, handler = ROUTES[operation]
+    if operation != "get /user":
+        owner_and_name = f"{request.values['owner']}/{request.values['repo']}"
+        if owner_and_name != request.state.repository:
+            raise not_found()
+    if permission is not None and not request.state.allows(permission, level):
+        raise forbidden()
+    return handler(request)
+
+
+def _found(things: Mapping[int, T], number: int) -> T:
+    try:
+        return things[number]
+    except KeyError:
+        raise not_found() from None
+
+
+def _user(request: Request) -> Answer:
+    if request.actor.app_slug is not None:
+        raise forbidden()
+    return Answer(200, request.views.user(request.actor.login))
+
+
+def _list_comments(request: Request) -> Answer:
+    number = request.pull().number
+    comments = [c for c in request.state.comments.values() if c.pull_request == number]
+    return request.pages(request.views.comment(comment) for comment in comments)
+
+
+def _create_comment(request: Request) -> Answer:
+    number = request.pull().number
+    limits.check_comment(request.body["body"])
+    comment = Comment(next(request.state.ids), number, request.actor.login, request.body["body"])
+    request.state.comments[comment.id] = comment
+    return Answer(201, request.views.comment(comment))
+
+
+def _get_comment(request: Request) -> Answer:
+    comment = _found(request.state.comments, request.number("comment_id"))
+    return Answer(200, request.views.comment(comment))
+
+
+def _edit_comment(request: Request) -> Answer:
+    comment = _found(request.state.comments, request.number("comment_id"))
+    limits.check_comment(request.body["body"])
+    comment.body, comment.updated_at = request.body["body"], now()
+    return Answer(200, request.views.comment(comment))
+
+
+def _delete_comment(request: Request) -> Answer:
+    comment = _found(request.state.comments, request.number("comment_id"))
+    del request.state.comments[comment.id]
+    return Answer(204)
+
+
+def _list_events(request: Request) -> Answer:
+    return request.pages(request.views.event(event) for event in request.pull().events)
+
+
+def _list_labels(request: Request) -> Answer:
+    return request.pages(request.views.label(name) for name in request.pull().labels)
+
+
+def _create_check(request: Request) -> Answer:
+    slug = _app(request)
+    sha = request.commit(request.body["head_sha"])
+    limits.check_output(request.body.get("output", {}))
+    run = CheckRun(next(request.state.ids), request.body["name"], sha, slug)
+    _change(run, request.body)
+    request.state.check_runs[run.id] = run
+    return Answer(201, request.views.check_run(run))
+
+
+def _update_check(request: Request) -> Answer:
+    run = _found(request.state.check_runs, request.number("check_run_id"))
+    if _app(request) != run.app_slug:
+        raise forbidden("check run can only be modified by the GitHub App that created it.")
+    limits.check_output(request.body.get("output", {}))
+    _change(run, request.body)
+    return Answer(200, request.views.check_run(run))
+
+
+def _app(request: Request) -> str:
+    if request.actor.app_slug is None:
+        raise forbidden("You must authenticate via a GitHub App.")
+    return request.actor.app_slug
+
+
+def _change(run: CheckRun, body: Mapping[str, Any]) -> None:
+    """Take over what is said; a conclusion completes the check, annotations are added."""
+    if body.get("status") == "completed" and "conclusion" not in body:
+        raise invalid("a completed check needs a conclusion")
+    for name, value in body.items():
+        if name not in ("output", "head_sha", "actions"):
+            setattr(run, name, value)
+    for name, value in body.get("output", {}).items():
+        if name in ("title", "summary", "text"):
+            setattr(run, name, value)
+    run.annotations += body.get("output", {}).get("annotations", [])
+    if "conclusion" in body:
+        run.status = "completed"
+        run.completed_at = run.completed_at or now()
+
+
+def _get_check(request: Request) -> Answer:
+    run = _found(request.state.check_runs, request.number("check_run_id"))
+    return Answer(200, request.views.check_run(run))
+
+
+def _list_annotations(request: Request) -> Answer:
+    run = _found(request.state.check_runs, request.number("check_run_id"))
+    return request.pages(run.annotations)
+
+
+def _list_checks(request: Request) -> Answer:
+    runs = [run for run in request.state.check_runs.values() if run.head_sha == _sha(request)]
+    part = request.pages(request.views.check_run(run) for run in runs)
+    return Answer(200, {"total_count": len(runs), "check_runs": part.data}, part.headers)
+
+
+def _list_statuses(request: Request) -> Answer:
+    newest_first = reversed([s for s in request.state.statuses if s.sha == _sha(request)])
+    return request.pages(request.views.status(status) for status in newest_first)
+
+
+def _sha(request: Request) -> str:
+    return request.commit(request.values["ref"])
+
+
+def _create_status(request: Request) -> Answer:
+    body = request.body
+    limits.check_status(body.get("description"))
+    status = Status(
+        next(request.state.ids),
+        request.commit(request.values["sha"]),
+        body["state"],
+        body.get("context", "default"),
+        body.get("description"),
+        body.get("target_url"),
+        request.actor.login,
+    )
+    request.state.statuses.append(status)
+    return Answer(201, request.views.status(status))
+
+
+def _list_pulls(request: Request) -> Answer:
+    state, head = request.query.get("state", "open"), request.query.get("head")
+    pulls = [
+        pull
+        for pull in reversed(request.state.pulls.values())
+        if state in (pull.state, "all") and head in (None, f"{pull.head_owner}:{pull.head_branch}")
+    ]
+    return request.pages(request.views.pull(pull) for pull in pulls)
+
+
+def _get_pull(request: Request) -> Answer:
+    return Answer(200, request.views.pull(request.pull("pull_number")))
+
+
+def _pulls_of_commit(request: Request) -> Answer:
+    sha = request.commit(request.values["commit_sha"])
+    pulls = [pull for pull in request.state.pulls.values() if pull.head_sha == sha]
+    return request.pages(request.views.pull(pull) for pull in pulls)
+
+
+ROUTES: Mapping[str, tuple[str | None, Level, Handler]] = {
+    "get /user": (None, "none", _user),
+    f"get {REPO}/issues/{{issue_number}}/comments": ("pull-requests", "read", _list_comments),
+    f"post {REPO}/issues/{{issue_number}}/comments": ("pull-requests", "write", _create_comment),
+    f"get {REPO}/issues/comments/{{comment_id}}": ("pull-requests", "read", _get_comment),
+    f"patch {REPO}/issues/comments/{{comment_id}}": ("pull-requests", "write", _edit_comment),
+    f"delete {REPO}/issues/comments/{{comment_id}}": ("pull-requests", "write", _delete_comment),
+    f"get {REPO}/issues/{{issue_number}}/events": ("pull-requests", "read", _list_events),
+    f"get {REPO}/issues/{{issue_number}}/labels": ("pull-requests", "read", _list_labels),
+    f"post {REPO}/check-runs": ("checks", "write", _create_check),
+    f"get {REPO}/check-runs/{{check_run_id}}": ("checks", "read", _get_check),
+    f"patch {REPO}/check-runs/{{check_run_id}}": ("checks", "write", _update_check),
+    f"get {REPO}/check-runs/{{check_run_id}}/annotations": ("checks", "read", _list_annotations),
+    f"get {REPO}/commits/{{ref}}/check-runs": ("checks", "read", _list_checks),
+    f"get {REPO}/commits/{{ref}}/statuses": ("statuses", "read", _list_statuses),
+    f"post {REPO}/statuses/{{sha}}": ("statuses", "write", _create_status),
+    f"get {REPO}/pulls": ("pull-requests", "read", _list_pulls),
+    f"get {REPO}/pulls/{{pull_number}}": ("pull-requests", "read", _get_pull),
+    f"get {REPO}/commits/{{commit_sha}}/pulls": ("pull-requests", "read", _pulls_of_commit),
+}
