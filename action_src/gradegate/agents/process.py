@@ -4,6 +4,8 @@ import asyncio
 import json
 import os
 import signal
+import socket
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -18,26 +20,56 @@ _LOG_LINES = 20
 _EXCERPT = 200
 _GRACE = 2.0
 _STDIN, _STDOUT = 0, 1
+LIBRARIES = {k: v for k, v in os.environ.items() if k == "LD_LIBRARY_PATH"}
+"""All that our own interpreter may need of our environment to start once more."""
 
 Answer = dict[str, Any]
 
 
 @dataclass(frozen=True)
+class Limits:
+    """What one of the agent's processes may use, and how many of them there may be."""
+
+    memory_mb: int = 4096
+    """Of data: reserved addresses are free, as some runtimes reserve far more than they use."""
+    cpu_seconds: int = 3600
+    file_mb: int = 1024
+    processes: int = 1024
+    """Threads included. Counted by uid: it holds only under a uid that is the agent's alone."""
+
+    def as_resources(self, *, own_uid: bool) -> dict[str, int]:
+        """The same by the names of the resource module."""
+        limits = {
+            "RLIMIT_DATA": self.memory_mb << 20,
+            "RLIMIT_CPU": self.cpu_seconds,
+            "RLIMIT_FSIZE": self.file_mb << 20,
+            "RLIMIT_CORE": 0,
+        }
+        return limits | ({"RLIMIT_NPROC": self.processes} if own_uid else {})
+
+
+@dataclass(frozen=True)
 class Launch:
-    """What to start, where, and as whom."""
+    """What to start, where, as whom, and within which limits."""
 
     command: Sequence[str]
     cwd: Path
-    env: Mapping[str, str]
+    env: Mapping[str, str] = field(repr=False)
     user: tuple[int, int] | None = None
     """Uid and gid to switch to; None keeps ours."""
+    limits: Limits = Limits()
 
-    @property
-    def identity(self) -> dict[str, Any]:
-        """The same as arguments of a subprocess."""
-        if self.user is None:
-            return {}
-        return {"user": self.user[0], "group": self.user[1], "extra_groups": []}
+    def order(self) -> bytes:
+        """The same for the supervisor. Not on its command line: anyone may read that."""
+        order = {
+            "parent": os.getpid(),
+            "command": list(self.command),
+            "cwd": str(self.cwd),
+            "env": dict(self.env),
+            "user": self.user,
+            "limits": self.limits.as_resources(own_uid=self.user is not None),
+        }
+        return json.dumps(order).encode()
 
 
 @dataclass(frozen=True)
@@ -87,14 +119,24 @@ class LineProcess(asyncio.SubprocessProtocol):
     @classmethod
     async def start(cls, launch: Launch) -> "LineProcess":
         """Start the program; an OSError says why it cannot be."""
-        _, process = await asyncio.get_running_loop().subprocess_exec(
-            cls,
-            *launch.command,
-            cwd=launch.cwd,
-            env=dict(launch.env),
-            start_new_session=True,
-            **launch.identity,
-        )
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            _, process = await asyncio.get_running_loop().subprocess_exec(
+                cls,
+                *supervisor("run", str(theirs.fileno())),
+                env=LIBRARIES,
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+            theirs.close()
+            try:
+                trouble = await asyncio.to_thread(_hand_over, ours, launch.order())
+            except BaseException:
+                process.kill()
+                raise
+        if trouble:
+            await process.stop()
+            raise OSError(*json.loads(trouble))
         return process
 
     @property
@@ -143,6 +185,11 @@ class LineProcess(asyncio.SubprocessProtocol):
         await self._wait_until_gone()
         self._transport.close()
 
+    def kill(self) -> None:
+        """Have the supervisor end the program and all it started, then itself."""
+        with suppress(ProcessLookupError):
+            self._transport.send_signal(signal.SIGTERM)
+
     def log_tail(self) -> str:
         """The last lines of what the program wrote to standard error."""
         lines = self._log.decode(errors="replace").splitlines()
@@ -182,7 +229,7 @@ class LineProcess(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         """Asyncio's word that the program ended; what it started may hold its pipes."""
-        self._kill_group()
+        self.kill()
         self._break_soon(self._ending())
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -237,7 +284,7 @@ class LineProcess(asyncio.SubprocessProtocol):
             return
         self.broken = self.trouble = reason
         self._unread.clear()
-        self._kill_group()
+        self.kill()
         for pending in self._pending.values():
             if not pending.answer.done():
                 pending.answer.set_result(self._failure(reason))
@@ -253,11 +300,23 @@ class LineProcess(asyncio.SubprocessProtocol):
             return f"the program was ended by signal {-code} ({signal.strsignal(-code)})"
         return f"the program ended with exit code {code}"
 
-    def _kill_group(self) -> None:
-        with suppress(ProcessLookupError):
-            os.killpg(self._transport.get_pid(), signal.SIGKILL)
-
     async def _wait_until_gone(self) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(_GRACE):
                 await self._gone.wait()
+
+
+def supervisor(*arguments: str) -> list[str]:
+    """The command that runs our supervisor, which nothing around it can influence."""
+    script = Path(__file__).with_name("supervisor.py")
+    return [sys.executable, "-I", "-S", str(script), *arguments]
+
+
+def _hand_over(channel: socket.socket, order: bytes) -> bytes:
+    """Send the order and wait for the program to start; what kept it from that, if anything."""
+    with suppress(BrokenPipeError, ConnectionResetError):
+        channel.sendall(order)
+        channel.shutdown(socket.SHUT_WR)
+        with channel.makefile("rb") as answer:
+            return answer.read()
+    return b""

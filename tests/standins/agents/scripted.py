@@ -8,7 +8,10 @@ hang            never answer                    invalid         answer an invoca
 fail TEXT       answer with an error            nothing         answer with neither
 log TEXT        write TEXT to the log           spawn           start a sleeping child, say its pid
 close badly     crash when the session is       environment     answer the environment's names
-                closed
+                closed                          eat             use memory without end
+escape          start a child that leaves the   bomb            start children that start children
+                group, say its pid                              and leave, without end
+write PATH      change a file                   descriptors     answer what it has open
 """
 
 import json
@@ -18,6 +21,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 _writing = threading.Lock()
 _meeting: list[str] = []
@@ -68,6 +72,53 @@ def _spawn(session: str, _rest: str) -> None:
     _say(session, str(child.pid))
 
 
+def _escape(session: str, _rest: str) -> None:
+    """As a daemon does: a new session, and a parent that is gone."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(writing, str(os.getpid()).encode())
+            os.closerange(0, 100)
+            time.sleep(600)
+        os._exit(0)
+    _say(session, os.read(reading, 20).decode())
+
+
+def _bomb(session: str, _rest: str) -> None:
+    """Each generation leaves the group, has a child and ends."""
+    if os.fork() == 0:
+        while True:
+            os.setsid()
+            if os.fork():
+                os._exit(0)
+    _say(session, "lit")
+
+
+def _eat(_session: str, _rest: str) -> None:
+    eaten = []
+    try:
+        while True:
+            eaten.append(b"x" * 10_000_000)
+    except MemoryError:
+        del eaten
+        sys.stderr.write("no more memory\n")
+        _crash("", "")
+
+
+def _change(session: str, path: str) -> None:
+    try:
+        Path(path).write_text("changed")
+    except OSError as error:
+        _answer(session, error=str(error))
+    else:
+        _say(session, "changed")
+
+
+def _descriptors(session: str, _rest: str) -> None:
+    _say(session, " ".join(sorted(place.name for place in Path("/proc/self/fd").iterdir())))
+
+
 def _close_badly(session: str, _rest: str) -> None:
     _bad_closers.add(session)
     _say(session, "soon")
@@ -87,6 +138,11 @@ _DOES: dict[str, Callable[[str, str], None]] = {
     "log": _log,
     "spawn": _spawn,
     "close": _close_badly,
+    "escape": _escape,
+    "bomb": _bomb,
+    "eat": _eat,
+    "write": _change,
+    "descriptors": _descriptors,
     "environment": lambda session, _rest: _say(session, " ".join(sorted(os.environ))),
 }
 

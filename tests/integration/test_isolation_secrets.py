@@ -1,0 +1,111 @@
+"""An agent that hunts for the job's token, with our isolation and without it."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pydantic
+
+from gradegate.store.sqlite import SqliteStore
+from tests.integration.test_isolation import SYSTEM_PYTHON, as_root, folder
+
+__all__ = ["folder"]
+
+ROOT = Path(__file__).parents[2]
+OURS = Path(sys.executable)
+TOKEN = "ghs_" + "Ab3" * 12
+
+
+def job(folder: Path) -> dict[str, str]:
+    """A workspace with everything a runner's has, and the job's environment."""
+    checkout = folder / "sides" / "head"
+    git, files, event = (folder / n for n in ("workspace/.git", "file_commands", "workflow"))
+    for place in (checkout, git, files, event, folder / "temp"):
+        place.mkdir(parents=True)
+    (git / "config").write_text(f'[http]\n\textraheader = "AUTHORIZATION: basic {TOKEN}"\n')
+    for name in ("env", "output"):
+        (files / name).write_text(TOKEN)
+    (event / "event.json").write_text(json.dumps({"token": TOKEN}))
+    (folder / "temp" / "git-credentials.config").write_text(TOKEN)
+    with SqliteStore(folder / "store" / "gradegate.sqlite") as store:
+        store.put("secret", "key", TOKEN)
+    return {
+        "PATH": os.environ["PATH"],
+        "GITHUB_ACTIONS": "true",
+        "GITHUB_TOKEN": TOKEN,
+        "INPUT_GITHUB-TOKEN": TOKEN,
+        "GITHUB_ENV": str(files / "env"),
+        "GITHUB_OUTPUT": str(files / "output"),
+        "GITHUB_EVENT_PATH": str(event / "event.json"),
+        "RUNNER_TEMP": str(folder / "temp"),
+    }
+
+
+class Hunt(NamedTuple):
+    """What the job said of a hunt."""
+
+    found: list[str]
+    user: list[int] | None
+    warning: str | None
+    error: str | None
+
+
+def hunt(
+    folder: Path, environ: dict[str, str], how: str, python: Path, uid: int | None = None
+) -> Hunt:
+    """What the hunter found in this job."""
+    done = subprocess.run(
+        [str(python), str(ROOT / "tests/standins/hunted.py"), str(folder), how, str(folder)],
+        env=environ,
+        capture_output=True,
+        check=False,
+        user=uid,
+        group=uid,
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    told = Hunt(**json.loads(done.stdout))
+    assert told.error is None
+    return told
+
+
+@as_root
+def test_the_hunter_finds_nothing(folder: Path) -> None:
+    """Neither in processes, memory included, nor in any file of the job's."""
+    environ = job(folder)
+    told = hunt(folder, environ, "isolated", OURS)
+    assert told.found == []
+    assert told.user is not None
+    assert told.warning is None
+    modes = [stat.S_IMODE(Path(p).stat().st_mode) for p in (folder / "temp", folder / "workflow")]
+    assert modes == [0o755, 0o755], "hidden places are shown again"
+
+
+@as_root
+def test_there_is_something_to_find(folder: Path) -> None:
+    """The same hunter without isolation finds the token in all these places."""
+    told = hunt(folder, job(folder), "plain", OURS)
+    found = " ".join(told.found)
+    for place in ("process environ", "process memory", ".git/config", "event.json", "sqlite"):
+        assert place in found
+    assert "environment" not in told.found
+
+
+@as_root
+def test_without_root_our_process_is_closed_and_the_report_says_what_is_not(folder: Path) -> None:
+    """Same uid: environment and memory give nothing away, files do, and a warning tells."""
+    environ = job(folder)
+    for top, _, files in os.walk(folder):
+        for name in (".", *files):
+            os.chown(Path(top, name), 23456, 23456)
+    environ["PYTHONPATH"] = f"{ROOT / 'action_src'}:{Path(pydantic.__file__).parents[1]}"
+    plain = hunt(folder, environ, "plain", SYSTEM_PYTHON, 23456)
+    assert "process memory" in plain.found
+    told = hunt(folder, environ, "isolated", SYSTEM_PYTHON, 23456)
+    assert told.user is None
+    assert "same user as gradegate (uid 23456)" in str(told.warning)
+    assert not [place for place in told.found if place.startswith(("process", "environment"))]
+    assert [place for place in told.found if place.endswith(".git/config")]
