@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from gradegate.model.case import Case
 from gradegate.model.evalset import Content, EvalCase, Invocation
 from gradegate.model.question import Question, Votes
-from gradegate.model.result import CriterionResult
+from gradegate.model.result import CriterionResult, Usage
 from gradegate.model.trace import NotRun, Trace
 
 T = TypeVar("T", bound=BaseModel)
@@ -30,6 +30,18 @@ class Ask(Protocol):
     async def __call__(self, question: Question[T], samples: int) -> Votes[T]:
         """Ask until the vote is decided, `samples` times at most."""
         ...
+
+
+class Court(Ask, Protocol):
+    """A way to ask that keeps count, and is closed at the end."""
+
+    def usage(self, seconds: float = 0.0) -> Usage:
+        """What all questions cost so far."""
+        ...
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, *_: object) -> None: ...
 
 
 class Reply(NamedTuple):
@@ -103,6 +115,10 @@ class AgentRunner(Protocol):
 
     async def prepare(self) -> str | None:
         """Make ready what a run needs, such as an environment; why that cannot be had."""
+        ...
+
+    def runs_of(self, case: Case, asked: int) -> int:
+        """How many runs the first pass is to make of a case, where so many are asked for."""
         ...
 
     async def run(self, case: Case, run: int) -> Trace | NotRun:

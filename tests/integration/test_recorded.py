@@ -58,7 +58,7 @@ async def test_runs_are_counted_and_told_apart() -> None:
     """Each run has its own trace."""
     agent = recorded(trace(run=2, error="two"), trace(run=1, error="one"))
     assert agent.runs_of(case()) == 2
-    assert agent.runs_of(case("rome")) == 0
+    assert agent.runs_of(case("rome")) == 1
     second = await agent.run(case(), 2)
     assert isinstance(second, Trace)
     assert second.error == "two"

@@ -21,9 +21,24 @@ class RecordedAgent:
         self._source = source
         self._runs = _by_case((t for t in traces.cases if t.suite in ("", suite)), source)
 
-    def runs_of(self, case: Case) -> int:
-        """How many runs of the case are recorded."""
-        return len(self._recorded(case))
+    def runs_of(self, case: Case, asked: int = 1) -> int:
+        """As many as are recorded: all of them count, and there are no more."""
+        del asked
+        return max(1, len(self._recorded(case)))
+
+    def refuse_strangers(self, cases: Iterable[Case]) -> None:
+        """Raise an InputError for a recorded run whose case none of these is."""
+        known = {
+            (_tidy(name), case.eval_id)
+            for case in cases
+            for name in (case.eval_set, case.eval_set_id)
+        }
+        for eval_set, eval_id in self._runs:
+            if (eval_set, eval_id) not in known:
+                raise InputError(
+                    f"{self._source} holds a trace of case {eval_id!r} of {eval_set}, and there "
+                    "is no such case: correct `eval_set` and `eval_id`, or record it again"
+                )
 
     async def prepare(self) -> str | None:
         """Nothing to make ready."""

@@ -97,7 +97,7 @@ def judge_pair(pair: Pair, base: Runs | None, head: Runs, settled: Settled) -> l
     if pair.head is None:
         return []
     runs = head.get(pair.key, ())
-    earlier = None if base is None or pair.base is None else base.get(pair.key, ())
+    earlier = None if base is None or pair.base is None else base.get(pair.key)
     return [
         Judgement(
             pair,

@@ -26,8 +26,8 @@ class Rules:
     """What the gate goes by, beside what was measured."""
 
     gate: Gate
-    has_base: bool = True
-    """Without one thresholds alone decide."""
+    thresholds_only: frozenset[str] = frozenset()
+    """Suites with nothing to compare with: there every score below its threshold blocks."""
     accepted_by: str | None = None
     """Who accepted what base would object to; empty where nobody tells who."""
     quarantined: frozenset[CaseKey] = frozenset()
@@ -38,8 +38,12 @@ class Rules:
             return False
         if _key(reason) in self.quarantined:
             return False
-        alone = reason.kind is ReasonKind.THRESHOLD and not self.has_base
+        alone = reason.kind is ReasonKind.THRESHOLD and reason.suite in self.thresholds_only
         return alone or reason.kind in self.gate.fail_on
+
+    def is_new(self, one: Judgement) -> bool:
+        """Whether the case is new beside others that are not."""
+        return one.is_added and one.pair.key.suite not in self.thresholds_only
 
 
 def decide(
@@ -75,7 +79,7 @@ def _of_cases(judgements: Iterable[Judgement], rules: Rules) -> Iterator[Reason]
     for one in judgements:
         if one.verdict is Verdict.REGRESSED:
             yield _reason(ReasonKind.REGRESSION, one, _regression(one))
-        elif one.falls_short and one.is_added and rules.has_base:
+        elif one.falls_short and rules.is_new(one):
             yield _reason(ReasonKind.NEW_FAILURE, one, f"new, and fails: {_below(one)}")
         elif one.falls_short:
             yield _reason(ReasonKind.THRESHOLD, one, _below(one))
@@ -139,8 +143,7 @@ def _worst_that_may_be(one: Judgement, rules: Rules) -> ReasonKind | None:
             return ReasonKind.REGRESSION
     if one.head.standing != "unknown":
         return None
-    is_new = one.is_added and rules.has_base
-    return ReasonKind.NEW_FAILURE if is_new else ReasonKind.THRESHOLD
+    return ReasonKind.NEW_FAILURE if rules.is_new(one) else ReasonKind.THRESHOLD
 
 
 def _reason(kind: ReasonKind, one: Judgement, text: str) -> Reason:

@@ -9,7 +9,7 @@ those were chosen for how their case had done.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, comb, sqrt
+from math import comb, log, sqrt
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gradegate.compare.exact import holm
@@ -205,17 +205,17 @@ def _passes_to_settle(leak: Leak, tolerance: float, level: float) -> int | None:
     from scipy.special import ndtri
 
     half = leak.drop_at_worst - leak.drop
+    room, ways = tolerance - leak.drop, 0.0
     if _more(leak.drop, tolerance):
-        room = leak.drop
+        room, ways = leak.drop, -log(level) / leak.n
         half *= -float(ndtri(level)) / float(ndtri((1 + CONFIDENCE) / 2))
-    else:
-        room = tolerance - leak.drop
     if room <= ROUNDING:
         return None
-    passes = max(leak.runs + 1, ceil(leak.runs * (half / room) ** 2))
-    while passes <= MOST_PASSES_SUGGESTED and comb(2 * passes, passes) ** leak.n * level < 1:
-        passes += 1
-    return passes - leak.runs if passes <= MOST_PASSES_SUGGESTED else None
+    least = max(leak.runs + 1, leak.runs * (half / room) ** 2)
+    sensible = range(leak.runs + 1, MOST_PASSES_SUGGESTED + 1)
+    enough = (k for k in sensible if k >= least and log(comb(2 * k, k)) >= ways)
+    found = next(enough, None)
+    return None if found is None else found - leak.runs
 
 
 def _grouped(base: Scores, head: Scores) -> list[Group]:

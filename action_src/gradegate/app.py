@@ -1,0 +1,232 @@
+"""The whole job, stage by stage: sides, runs, scores, comparison, decision, report."""
+
+import asyncio
+import hashlib
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+from gradegate.compare.assemble import Findings, Frame, assemble
+from gradegate.compare.gate import Rules
+from gradegate.inputs import Inputs
+from gradegate.measure import Comparable, Measured, measure
+from gradegate.model.case import Case, CaseKey
+from gradegate.model.errors import InputError
+from gradegate.model.report import BaseSide, Decision, HeadSide, Report, State
+from gradegate.model.result import Results, Usage
+from gradegate.model.settings import Judge, Suite
+from gradegate.ports import AgentRunner, Ask, Court, Store
+from gradegate.prepare import Prepared, Selection, Setup, prepare
+from gradegate.scoring.bench import Agent, Bench, Progress, Team
+from gradegate.scoring.journal import Journal
+from gradegate.scoring.results import results_of
+from gradegate.sides.checkout import Side, Wanted, check_out
+from gradegate.sides.git import Repo
+
+
+@dataclass(frozen=True)
+class World:
+    """The outside, as the job sees it."""
+
+    store: Store
+    court: Callable[[Judge], Court]
+    runner_for: Callable[[Suite, Side, Ask, Sequence[Case] | None], AgentRunner]
+    """A suite's agent on a side. Cases are given for head: a recording may hold no others."""
+    today: date
+    progress: Progress = lambda _done, _total: None
+
+
+@dataclass(frozen=True)
+class Task:
+    """What is asked for."""
+
+    repo: Repo
+    wanted: Wanted
+    inputs: Inputs = field(default_factory=Inputs)
+    selection: Selection = field(default_factory=Selection)
+    accepted_by: str | None = None
+    token: str | None = None
+
+
+@dataclass(frozen=True)
+class Evaluated:
+    """A report, and both sides' scores behind it (None: that side was not run)."""
+
+    report: Report
+    setup: Setup
+    head: Results | None = None
+    base: Results | None = None
+
+
+async def evaluate(task: Task, world: World) -> Evaluated:
+    """Evaluate both sides, compare and decide."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="gradegate-") as temporary:
+        setup = set_up(task, Path(temporary))
+        if setup.nothing_changed and not task.selection.is_partial:
+            return Evaluated(_nothing_changed(setup), setup)
+        async with (
+            world.court(setup.policy.judge) as court,
+            AsyncExitStack() as stack,
+        ):
+            head, base, warnings = await _teams(setup, world, court, stack)
+            journal = Journal(world.store, _job(setup))
+            what = _comparable(setup, head, base, world.today)
+            measured = await measure(what, Bench(journal, court, world.progress))
+            journal.finish()
+            usage = court.usage(time.monotonic() - began)
+    frame = Frame(
+        base=_base_side(setup, base, journal),
+        head=HeadSide(commit=setup.head.side.commit, fingerprint=setup.head.fingerprint),
+        usage=usage,
+        warnings=(*setup.warnings, *warnings, *_expired(setup, world.today)),
+    )
+    return Evaluated(
+        _report(task, setup, what, measured, frame),
+        setup,
+        results_of(head.runs, frame.head.commit, frame.head.fingerprint, usage),
+        results_of(base.runs, frame.base.commit, frame.base.fingerprint, Usage()) if base else None,
+    )
+
+
+def set_up(task: Task, folder: Path) -> Setup:
+    """Both sides' files below a folder of ours, and all that is settled before an agent runs."""
+    sides = check_out(
+        task.repo,
+        task.wanted,
+        folder,
+        folder=task.inputs.working_directory,
+        token=task.token,
+    )
+    return prepare(sides, task.inputs, task.selection)
+
+
+async def _teams(
+    setup: Setup, world: World, ask: Ask, stack: AsyncExitStack
+) -> tuple[Team, Team | None, list[str]]:
+    """The agents of both sides, made ready at the same time."""
+    head, base = setup.head, setup.base
+    agents, theirs = await asyncio.gather(
+        asyncio.gather(*(_agent(suite, head, world, ask, stack) for suite in head.suites)),
+        asyncio.gather(*(_base_agent(s, base, world, ask, stack) for s in base.suites))
+        if base
+        else _nobody(),
+    )
+    team = Team(dict(zip((suite.name for suite in head.suites), agents, strict=True)))
+    if base is None:
+        return team, None, []
+    found = dict(zip((suite.name for suite in base.suites), theirs, strict=True))
+    able = {name: one for name, one in found.items() if isinstance(one, Agent)}
+    warnings = [
+        f"base's agent of suite {name} cannot be run, so thresholds alone decide: {why}"
+        for name, why in found.items()
+        if isinstance(why, str)
+    ]
+    return team, Team(able) if able else None, warnings
+
+
+async def _nobody() -> list[Agent | str]:
+    return []
+
+
+async def _agent(
+    suite: Suite, head: Prepared, world: World, ask: Ask, stack: AsyncExitStack
+) -> Agent:
+    """Head's agent. One that cannot be made ready leaves its cases without a score."""
+    runner = world.runner_for(suite, head.side, ask, head.cases)
+    await stack.enter_async_context(runner)
+    return Agent(runner, head.identities[suite.name], await runner.prepare())
+
+
+async def _base_agent(
+    suite: Suite, base: Prepared, world: World, ask: Ask, stack: AsyncExitStack
+) -> Agent | str:
+    """Base's agent, or why it cannot be run: that is nothing to hold against head."""
+    try:
+        runner = world.runner_for(suite, base.side, ask, None)
+        await stack.enter_async_context(runner)
+        reason = await runner.prepare()
+    except InputError as error:
+        return str(error)
+    return reason or Agent(runner, base.identities[suite.name])
+
+
+def _comparable(setup: Setup, head: Team, base: Team | None, today: date) -> Comparable:
+    return Comparable(
+        pairs=setup.pairs,
+        head=head,
+        base=base,
+        gate=setup.policy.gate,
+        quarantined=_quarantined(setup, today),
+        runs={suite.name: suite.runs for suite in setup.policy.suites},
+    )
+
+
+def _quarantined(setup: Setup, today: date) -> frozenset[CaseKey]:
+    places = {(q.eval_set, q.eval_id) for q in setup.policy.quarantine if q.until >= today}
+    return frozenset(
+        pair.key for pair in setup.pairs if (pair.key.eval_set, pair.key.eval_id) in places
+    )
+
+
+def _expired(setup: Setup, today: date) -> list[str]:
+    return [
+        f"the quarantine of {entry.eval_id} in {entry.eval_set} ended on {entry.until}: it blocks "
+        f"again; {entry.owner}, mend the case or extend the date"
+        for entry in setup.policy.quarantine
+        if entry.until < today
+    ]
+
+
+def _report(task: Task, setup: Setup, what: Comparable, measured: Measured, frame: Frame) -> Report:
+    with_base = set(what.base.agents) if what.base else set()
+    rules = Rules(
+        gate=setup.policy.gate,
+        thresholds_only=frozenset(set(what.runs) - with_base),
+        accepted_by=task.accepted_by,
+        quarantined=what.quarantined,
+    )
+    found = Findings(
+        pairs=setup.pairs,
+        judgements=measured.judgements,
+        base=what.base.runs if what.base else None,
+        head=what.head.runs,
+        look=measured.look,
+    )
+    return assemble(found, rules, frame, setup.loosened)
+
+
+def _base_side(setup: Setup, base: Team | None, journal: Journal) -> BaseSide:
+    if setup.base is None or base is None:
+        return BaseSide()
+    rerun = any(journal.made.get(agent.identity) for agent in base.agents.values())
+    recorded = not all(agent.runner.rerunnable for agent in base.agents.values())
+    return BaseSide(
+        commit=setup.base.side.commit,
+        source="run" if rerun or recorded else "store",
+        fingerprint=setup.base.fingerprint,
+    )
+
+
+def _nothing_changed(setup: Setup) -> Report:
+    base = setup.base
+    return Report(
+        decision=Decision(state=State.PASS),
+        base=BaseSide(
+            commit=base.side.commit if base else "",
+            source="store",
+            fingerprint=base.fingerprint if base else "",
+        ),
+        head=HeadSide(commit=setup.head.side.commit, fingerprint=setup.head.fingerprint),
+        warnings=setup.warnings,
+    )
+
+
+def _job(setup: Setup) -> str:
+    """Which comparison this is: the same two sides again go on where they were."""
+    sides = [setup.head.fingerprint, setup.base.fingerprint if setup.base else ""]
+    return hashlib.sha256("|".join(sides).encode()).hexdigest()

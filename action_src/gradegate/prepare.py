@@ -1,0 +1,206 @@
+"""Everything that is settled before an agent runs: files, cases, pairs, whose rules hold."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from gradegate.compare.loosened import loosened
+from gradegate.compare.pairing import Pair, pair, without_base
+from gradegate.evalsets.config import CONFIG_FILE
+from gradegate.evalsets.load import LoadedSuite
+from gradegate.evalsets.suites import Project, load_all, read_project
+from gradegate.inputs import Inputs, Shard
+from gradegate.model.case import Case
+from gradegate.model.errors import InputError
+from gradegate.model.report import Reason
+from gradegate.model.settings import Suite
+from gradegate.policy import Policy, effective
+from gradegate.sides.checkout import Side, Sides
+from gradegate.sides.identity import agent_identity, fingerprint
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which of the cases this run is about."""
+
+    case: str | None = None
+    """A glob over eval ids."""
+    shard: Shard | None = None
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether cases are left out."""
+        return self.case is not None or self.shard is not None
+
+    def of(self, cases: Sequence[Case]) -> tuple[Case, ...]:
+        """The chosen ones, in their order."""
+        chosen = [one for one in cases if self.case is None or fnmatchcase(one.eval_id, self.case)]
+        if self.shard is not None:
+            chosen = chosen[self.shard.number - 1 :: self.shard.total]
+        return tuple(chosen)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One side, ready to be run: its files, its suites, its own cases, who its agents are."""
+
+    side: Side
+    project: Project
+    suites: tuple[Suite, ...]
+    cases: tuple[Case, ...]
+    """All that this side's own eval sets define."""
+    identities: dict[str, str]
+    """Of the agents, by suite."""
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Both sides, and what the comparison goes by."""
+
+    head: Prepared
+    base: Prepared | None
+    policy: Policy
+    pairs: tuple[Pair, ...]
+    loosened: tuple[Reason, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def nothing_changed(self) -> bool:
+        """Whether the two sides are the same in all that could matter."""
+        return self.base is not None and self.base.fingerprint == self.head.fingerprint
+
+
+def prepare(sides: Sides, inputs: Inputs, selection: Selection) -> Setup:
+    """Read both sides.
+
+    Raises:
+        InputError: something is wrong with head's files. Base's files are what they are: what
+            is wrong with them is a warning.
+    """
+    project = _project(sides.head, inputs)
+    warnings = list(sides.warnings)
+    base_project = _base_project(sides.base, inputs, warnings)
+    settings = base_project.settings if base_project else None
+    policy = effective(settings, project.settings, project.suites, inputs)
+    loaded = load_all(project.root, policy.suites)
+    head = _prepared(sides.head, project, policy.suites, loaded)
+    base = _prepared_base(sides.base, base_project, head, inputs, warnings)
+    pairs = _pairs(head, base, selection)
+    return Setup(
+        head=head,
+        base=base,
+        policy=policy,
+        pairs=pairs,
+        loosened=loosened(pairs, settings, project.settings) if base else (),
+        warnings=(*warnings, *policy.warnings, *_remarks(loaded)),
+    )
+
+
+def _project(side: Side, inputs: Inputs) -> Project:
+    return read_project(side.root, inputs.config, agent=inputs.agent, evals=inputs.evals)
+
+
+def _base_project(side: Side | None, inputs: Inputs, warnings: list[str]) -> Project | None:
+    if side is None:
+        return None
+    has_config = inputs.config is None or (side.root / inputs.config).is_file()
+    try:
+        return _project(side, inputs if has_config else inputs.model_copy(update={"config": None}))
+    except InputError as error:
+        warnings.append(f"base's settings cannot be read, so head's count: {error}")
+        return Project(side.root, None, ())
+
+
+def _prepared(
+    side: Side, project: Project, suites: tuple[Suite, ...], loaded: Sequence[LoadedSuite]
+) -> Prepared:
+    cases = tuple(case for one in loaded for case in one.cases)
+    exclude = _not_the_agent(suites, cases)
+    identities = {suite.name: agent_identity(suite, side, exclude) for suite in suites}
+    print_ = fingerprint(list(identities.values()), cases, project.settings)
+    return Prepared(side, project, suites, cases, identities, print_)
+
+
+def _prepared_base(
+    side: Side | None,
+    project: Project | None,
+    head: Prepared,
+    inputs: Inputs,
+    warnings: list[str],
+) -> Prepared | None:
+    """Base as head sees it: head's suites that base has, with base's own eval sets.
+
+    Suites that head has no more are read too: their cases are removed ones.
+    """
+    if side is None or project is None:
+        return None
+    known = {suite.name: suite for suite in project.suites}
+    shared = tuple(_of_base(one, known[one.name]) for one in head.suites if one.name in known)
+    still_there = {suite.name for suite in head.project.suites}
+    gone = [suite for suite in project.suites if suite.name not in still_there]
+    to_read = [known[one.name] for one in shared] + ([] if inputs.suite else gone)
+    missing = [suite.name for suite in head.suites if suite.name not in known]
+    warnings += [f"base has no suite {name}: its thresholds alone decide" for name in missing]
+    loaded = _loaded_base(project.root, to_read, inputs, warnings)
+    return _prepared(side, project, shared, loaded) if to_read else None
+
+
+def _loaded_base(
+    root: Path, suites: Iterable[Suite], inputs: Inputs, warnings: list[str]
+) -> list[LoadedSuite]:
+    loaded: list[LoadedSuite] = []
+    for suite in suites:
+        sets = suite.evals if inputs.evals is None else inputs.evals
+        try:
+            loaded += load_all(root, (suite.model_copy(update={"evals": sets}),))
+        except InputError as error:
+            warnings.append(f"base's eval sets of suite {suite.name} cannot be read: {error}")
+    return loaded
+
+
+def _of_base(suite: Suite, own: Suite) -> Suite:
+    """Where base's agent is in base's own files, though head may have moved it."""
+    return suite.model_copy(
+        update={
+            "agent": own.agent,
+            "traces": own.traces,
+            "command": own.command,
+            "requirements": own.requirements,
+        }
+    )
+
+
+def _pairs(head: Prepared, base: Prepared | None, selection: Selection) -> tuple[Pair, ...]:
+    chosen = {case.key for case in selection.of(head.cases)}
+    if base is None:
+        found: Iterable[Pair] = without_base(head.cases)
+    else:
+        found = pair(base.cases, head.cases)
+    pairs = tuple(one for one in found if one.head is None or one.key in chosen)
+    if selection.is_partial:
+        pairs = tuple(
+            one
+            for one in pairs
+            if one.head
+            or (selection.shard is None and selection.of([one.base] if one.base else []))
+        )
+    if not any(one.head for one in pairs) and selection.case is not None:
+        raise InputError(
+            f"no case matches `--case {selection.case}`: it is a glob over eval ids, such as "
+            f"`{head.cases[0].eval_id if head.cases else 'paris*'}`"
+        )
+    return pairs
+
+
+def _not_the_agent(suites: Sequence[Suite], cases: Iterable[Case]) -> list[str]:
+    """Files of a project that evaluate the agent and are no part of it."""
+    sets = {case.eval_set for case in cases}
+    configs = {(Path(name).parent / CONFIG_FILE).as_posix() for name in sets}
+    named = {path for suite in suites for path in (suite.eval_config, suite.traces) if path}
+    return sorted(sets | configs | named)
+
+
+def _remarks(loaded: Sequence[LoadedSuite]) -> list[str]:
+    return [str(finding) for one in loaded for finding in one.findings]
