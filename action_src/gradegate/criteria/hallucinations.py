@@ -134,6 +134,7 @@ class Hallucinations(Judged):
                 Sentences,
                 step="segment",
                 objection=lambda answer: objection_to_cut(answer.sentences, said.text),
+                stand_in=lambda: Sentences(sentences=(said.text,)),
             ),
             1,
         )

@@ -56,6 +56,7 @@ class Judged(Options):
         step: str = "",
         ballot: Callable[[T], Mapping[str, bool]] = no_ballot,
         objection: Callable[[T], str | None] = no_objection,
+        stand_in: Callable[[], T] | None = None,
     ) -> Question[T]:
         """A question of this criterion, to the judge that its options name.
 
@@ -72,6 +73,7 @@ class Judged(Options):
             model_config=options.judge_model_config or {},
             ballot=ballot,
             objection=objection,
+            stand_in=stand_in,
         )
 
 

@@ -20,6 +20,7 @@ class Prompt:
 
     template: str
     version: str
+    folder: Path = TEMPLATES
 
     def render(self, data: Mapping[str, Any], fence: str) -> str:
         """The prompt's text, with everything in `data` fenced but what the question itself is.
@@ -27,7 +28,7 @@ class Prompt:
         A template prints a value as `{{ block(value) }}`, between two lines of the fence, or,
         where it is part of the question, as `{{ quoted(value) }}`. Printed bare it is refused.
         """
-        template = _environment().get_template(self.template)
+        template = _environment(self.folder).get_template(self.template)
         wrapped = {key: _Unprinted(value) for key, value in data.items()}
         text = template.render(
             wrapped,
@@ -39,11 +40,11 @@ class Prompt:
 
 
 @cache
-def _environment() -> "Environment":
+def _environment(folder: Path) -> "Environment":
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     return Environment(
-        loader=FileSystemLoader(TEMPLATES),
+        loader=FileSystemLoader(folder),
         undefined=StrictUndefined,
         autoescape=False,  # noqa: S701 - a prompt is no HTML; the fence is what keeps words apart
         trim_blocks=True,
