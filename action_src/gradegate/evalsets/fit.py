@@ -69,6 +69,13 @@ def _simulated(eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Finding]:
     simulated = [case for case in eval_set.cases if case.definition.is_simulated]
     if not simulated:
         return
+    simulator = config.config.user_simulator_config
+    for case in simulated if simulator and not simulator.mentions_persona else ():
+        scenario = case.definition.conversation_scenario
+        if scenario and scenario.user_persona:
+            message = f"`{case.definition.eval_id}` has a `user_persona`"
+            hint = "which `custom_instructions` do not mention: add {{ persona.description }}"
+            yield eval_set.document.finding(f"{message}, {hint}", *case.path)
     for name in _reference_criteria(config):
         message = f"`{name}` needs a reference, which simulated conversations have not"
         hint = f"it will not be evaluated on {len(simulated)} of {len(eval_set.cases)} cases"

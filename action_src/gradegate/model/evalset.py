@@ -5,6 +5,8 @@ from typing import Any, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from gradegate.model.base import AdkValue
+from gradegate.model.persona import Persona
+from gradegate.model.simulation import SimulatorConfig
 
 
 class FunctionCall(AdkValue):
@@ -143,7 +145,7 @@ class ConversationScenario(AdkValue):
 
     starting_prompt: str
     conversation_plan: str
-    user_persona: Any = None
+    user_persona: Persona | None = None
 
 
 class SessionInput(AdkValue):
@@ -193,7 +195,7 @@ class EvalConfig(AdkValue):
 
     criteria: dict[str, float | dict[str, Any]] = Field(default_factory=dict)
     custom_metrics: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    user_simulator_config: dict[str, Any] | None = None
+    user_simulator_config: SimulatorConfig | None = None
 
 
 DEFAULT_EVAL_CONFIG = EvalConfig(

@@ -72,13 +72,14 @@ class Journal:
             self._agents_failures.add(key)
 
     def _key(self, agent: str, case: Case, run: int, role: Role) -> str:
+        simulator = case.config.user_simulator_config if case.definition.is_simulated else None
         content = [
             VERSION,
             agent,
             case.suite,
             case.eval_set,
             case.digest,
-            case.config.user_simulator_config if case.definition.is_simulated else None,
+            simulator and simulator.model_dump(mode="json"),
             role,
             run,
             None if role is Role.FIRST else self._job,
