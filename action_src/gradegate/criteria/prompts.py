@@ -30,13 +30,12 @@ class Prompt:
         """
         template = _environment(self.folder).get_template(self.template)
         wrapped = {key: _Unprinted(value) for key, value in data.items()}
-        text = template.render(
+        return template.render(
             wrapped,
             fence=fence,
             block=lambda value: _block(_opened(value), fence),
             quoted=lambda value: _without(fence, as_json(_opened(value))),
         )
-        return sendable(text)
 
 
 @cache
@@ -91,8 +90,3 @@ def _without(fence: str, text: str) -> str:
 def as_json(value: Any, indent: int | None = None) -> str:
     """JSON that a judge reads as the words themselves, in any script."""
     return json.dumps(value, ensure_ascii=False, indent=indent, default=str)
-
-
-def sendable(text: str) -> str:
-    """Half a surrogate pair, as JSON may escape one, cannot leave us as UTF-8."""
-    return text.encode("utf-8", "replace").decode("utf-8")

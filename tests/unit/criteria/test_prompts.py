@@ -91,14 +91,6 @@ def test_words_printed_bare_are_refused(tmp_path: Path, text: str) -> None:
         Prompt("bare.md.j2", "1", folder=tmp_path).render({"response": ["x"]}, "FENCE")
 
 
-def test_half_a_character_can_be_sent() -> None:
-    """JSON can escape a lone surrogate, which UTF-8 cannot carry."""
-    data = {"user_prompt": "x", "reference": "y", "response": "broken \ud83d end"}
-    text = Prompt("final_response_match.md.j2", "1").render(data, "FENCE")
-    assert "broken ? end" in text
-    assert text.encode("utf-8")
-
-
 def test_every_criterion_can_be_shown_with_a_config_to_copy() -> None:
     """A summary in one line, and an example that the criterion itself takes without a remark."""
     for name, cls in registry.built().items():
