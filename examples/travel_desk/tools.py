@@ -32,7 +32,9 @@ def get_weather(city: str) -> dict[str, Any]:
     return {"city": city, "sky": sky, "celsius": celsius}
 
 
-def find_flights(origin: str, destination: str, tool_context: ToolContext) -> dict[str, Any]:
+def find_flights(  # noqa: D417 - the docstring is the model's, and it does not see the session
+    origin: str, destination: str, tool_context: ToolContext
+) -> dict[str, Any]:
     """Today's flights from one city to another.
 
     Args:

@@ -48,7 +48,8 @@ def _act(body: Body, tool: str, args: dict[str, str]) -> Body:
 
 def _last_question(body: Body) -> tuple[str, list[dict[str, Any]]]:
     """What the traveller said last, and what this agent's tools have answered since."""
-    question, answered = "", []
+    question = ""
+    answered: list[dict[str, Any]] = []
     for content in body["contents"]:
         for part in content["parts"]:
             text = part.get("text", "")

@@ -60,6 +60,15 @@ class CommandAgent:
         """Nothing to make ready."""
         return None
 
+    async def start(self) -> None:
+        """Start the program before it is asked; what goes wrong is told to the first case."""
+        await self._process(alone=False)
+
+    def runs_of(self, case: Case, asked: int) -> int:
+        """As many as are asked for."""
+        del case
+        return asked
+
     async def run(self, case: Case, run: int) -> Trace | NotRun:
         """Run one case from the start, when one of the agent's sessions is free."""
         async with self._slots:

@@ -62,10 +62,14 @@ def modules(place: Path) -> Iterator[ModuleType]:
 
 
 def as_package(folder: Path) -> str:
-    """A name to import the folder by: its own, unless that cannot be one or is taken."""
-    if folder.name.isidentifier() and folder.name not in sys.modules:
-        return folder.name
-    alias = "agent_" + "".join(c if c.isalnum() else "_" for c in folder.name)
+    """A name to import the folder by: its own, unless that cannot be one or is taken.
+
+    Python lists a folder to find a module in it, and what a checkout lies in may be closed to us.
+    """
+    name = folder.name
+    if name.isidentifier() and name not in sys.modules and os.access(folder.parent, os.R_OK):
+        return name
+    alias = "agent_" + "".join(c if c.isalnum() else "_" for c in name)
     link = Path(tempfile.mkdtemp(), alias)
     link.symlink_to(folder)
     sys.path.insert(0, str(link.parent))
@@ -83,14 +87,22 @@ async def agent_in(module: ModuleType) -> Loaded | None:
         return Loaded(app.root_agent, app, reset)
     agent = getattr(module, "root_agent", None)
     if agent is not None:
-        return Loaded(agent, reset=reset)
+        return Loaded(checked(agent, module), reset=reset)
     make = getattr(module, "get_agent_async", None)
     if make is None:
         return None
     made = make()
     made = await made if inspect.isawaitable(made) else made
     agent, resources = made if isinstance(made, tuple) else (made, None)
-    return Loaded(agent, reset=reset, resources=resources)
+    return Loaded(checked(agent, module), reset=reset, resources=resources)
+
+
+def checked(agent: Any, module: ModuleType) -> Any:
+    """The agent, if it is one."""
+    if not isinstance(getattr(agent, "name", None), str):
+        kind = type(agent).__name__
+        raise TypeError(f"`root_agent` in {module.__name__} is no agent of ADK's but a {kind}")
+    return agent
 
 
 def read_dotenv(place: Path) -> None:
@@ -99,7 +111,7 @@ def read_dotenv(place: Path) -> None:
     for folder in (place, *place.parents):
         file = folder / ".env"
         if file.is_file():
-            from dotenv import dotenv_values
+            from dotenv import dotenv_values  # type: ignore[import-not-found] # google-adk's
 
             for name, value in dotenv_values(file).items():
                 if value is not None:
