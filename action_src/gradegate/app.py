@@ -4,28 +4,48 @@ import asyncio
 import hashlib
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
+from typing import Protocol, Self
 
 from gradegate.compare.assemble import Findings, Frame, assemble
 from gradegate.compare.gate import Rules
 from gradegate.inputs import Inputs
-from gradegate.measure import Comparable, Measured, measure
+from gradegate.measure import BASELINE_RUNS, Comparable, Measured, measure
 from gradegate.model.case import Case, CaseKey
 from gradegate.model.errors import InputError
+from gradegate.model.evaluation import Role
 from gradegate.model.report import BaseSide, Decision, HeadSide, Report, State
 from gradegate.model.result import Results, Usage
 from gradegate.model.settings import Judge, Suite
 from gradegate.ports import AgentRunner, Ask, Court, Store
 from gradegate.prepare import Prepared, Selection, Setup, prepare
-from gradegate.scoring.bench import Agent, Bench, Progress, Team
+from gradegate.scoring.bench import Agent, Bench, Progress, Request, Team
 from gradegate.scoring.journal import Journal
 from gradegate.scoring.results import results_of
 from gradegate.sides.checkout import Side, Wanted, check_out
 from gradegate.sides.git import Repo
+
+
+class Workshop(Protocol):
+    """Where agents run; closing it ends whatever they left behind."""
+
+    def runner_for(
+        self, suite: Suite, side: Side, ask: Ask, cases: Sequence[Case] | None
+    ) -> AgentRunner:
+        """A suite's agent on a side. Cases are given for head: a recording may hold no others."""
+        ...
+
+    def warnings(self) -> Sequence[str]:
+        """What a reader should know about how the agents were run."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -34,8 +54,7 @@ class World:
 
     store: Store
     court: Callable[[Judge], Court]
-    runner_for: Callable[[Suite, Side, Ask, Sequence[Case] | None], AgentRunner]
-    """A suite's agent on a side. Cases are given for head: a recording may hold no others."""
+    workshop: Callable[[], Workshop]
     today: date
     progress: Progress = lambda _done, _total: None
 
@@ -73,12 +92,14 @@ async def evaluate(task: Task, world: World) -> Evaluated:
             world.court(setup.policy.judge) as court,
             AsyncExitStack() as stack,
         ):
-            head, base, warnings = await _teams(setup, world, court, stack)
+            workshop = stack.enter_context(world.workshop())
+            head, base, warnings = await _teams(setup, workshop, court, stack)
             journal = Journal(world.store, _job(setup))
             what = _comparable(setup, head, base, world.today)
             measured = await measure(what, Bench(journal, court, world.progress))
             journal.finish()
             usage = court.usage(time.monotonic() - began)
+        warnings += workshop.warnings()
     frame = Frame(
         base=_base_side(setup, base, journal),
         head=HeadSide(commit=setup.head.side.commit, fingerprint=setup.head.fingerprint),
@@ -91,6 +112,32 @@ async def evaluate(task: Task, world: World) -> Evaluated:
         results_of(head.runs, frame.head.commit, frame.head.fingerprint, usage),
         results_of(base.runs, frame.base.commit, frame.base.fingerprint, Usage()) if base else None,
     )
+
+
+async def baseline(task: Task, world: World) -> Results:
+    """Evaluate one side into the store, often enough to hold others against it."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="gradegate-") as temporary:
+        setup = set_up(task, Path(temporary))
+        async with world.court(setup.policy.judge) as court, AsyncExitStack() as stack:
+            workshop = stack.enter_context(world.workshop())
+            team, _, _ = await _teams(setup, workshop, court, stack)
+            journal = Journal(world.store, _job(setup))
+            runs = {one.name: max(one.runs, BASELINE_RUNS) for one in setup.policy.suites}
+            await Bench(journal, court, world.progress).make(
+                Request(team, case, Role.FIRST, _times(team, case, runs))
+                for case in setup.head.cases
+            )
+            journal.finish()
+            usage = court.usage(time.monotonic() - began)
+        warnings = (*setup.warnings, *workshop.warnings())
+    commit, fingerprint = setup.head.side.commit, setup.head.fingerprint
+    results = results_of(team.runs, commit, fingerprint, usage)
+    return results.model_copy(update={"warnings": warnings})
+
+
+def _times(team: Team, case: Case, runs: Mapping[str, int]) -> int:
+    return team.agents[case.suite].runner.runs_of(case, runs[case.suite])
 
 
 def set_up(task: Task, folder: Path) -> Setup:
@@ -106,13 +153,13 @@ def set_up(task: Task, folder: Path) -> Setup:
 
 
 async def _teams(
-    setup: Setup, world: World, ask: Ask, stack: AsyncExitStack
+    setup: Setup, workshop: Workshop, ask: Ask, stack: AsyncExitStack
 ) -> tuple[Team, Team | None, list[str]]:
     """The agents of both sides, made ready at the same time."""
     head, base = setup.head, setup.base
     agents, theirs = await asyncio.gather(
-        asyncio.gather(*(_agent(suite, head, world, ask, stack) for suite in head.suites)),
-        asyncio.gather(*(_base_agent(s, base, world, ask, stack) for s in base.suites))
+        asyncio.gather(*(_agent(suite, head, workshop, ask, stack) for suite in head.suites)),
+        asyncio.gather(*(_base_agent(s, base, workshop, ask, stack) for s in base.suites))
         if base
         else _nobody(),
     )
@@ -134,20 +181,20 @@ async def _nobody() -> list[Agent | str]:
 
 
 async def _agent(
-    suite: Suite, head: Prepared, world: World, ask: Ask, stack: AsyncExitStack
+    suite: Suite, head: Prepared, workshop: Workshop, ask: Ask, stack: AsyncExitStack
 ) -> Agent:
     """Head's agent. One that cannot be made ready leaves its cases without a score."""
-    runner = world.runner_for(suite, head.side, ask, head.cases)
+    runner = workshop.runner_for(suite, head.side, ask, head.cases)
     await stack.enter_async_context(runner)
     return Agent(runner, head.identities[suite.name], await runner.prepare())
 
 
 async def _base_agent(
-    suite: Suite, base: Prepared, world: World, ask: Ask, stack: AsyncExitStack
+    suite: Suite, base: Prepared, workshop: Workshop, ask: Ask, stack: AsyncExitStack
 ) -> Agent | str:
     """Base's agent, or why it cannot be run: that is nothing to hold against head."""
     try:
-        runner = world.runner_for(suite, base.side, ask, None)
+        runner = workshop.runner_for(suite, base.side, ask, None)
         await stack.enter_async_context(runner)
         reason = await runner.prepare()
     except InputError as error:

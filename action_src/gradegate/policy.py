@@ -97,7 +97,8 @@ def _chosen(suites: Sequence[Suite], name: str | None) -> tuple[Suite, ...]:
 def _with_inputs(suite: Suite, inputs: Inputs) -> Suite:
     given = {"agent": inputs.agent, "evals": inputs.evals, "runs": inputs.runs}
     return Suite.model_validate(
-        {**suite.model_dump(), **{key: value for key, value in given.items() if value is not None}}
+        suite.model_dump(exclude_unset=True)
+        | {key: value for key, value in given.items() if value is not None}
     )
 
 

@@ -26,6 +26,11 @@ CASE_SHARE = 0.25
 SCREEN_FAILS, SCREEN_PASSES = 3, 2
 MOST_LOST = 4
 """So many runs of a suspect may end without a score, in each role, before it is given up."""
+HOPELESS_ODD, HOPELESS_PAIRS = 3, 3
+"""Three runs on the wrong side (base failed, head passed) among the first three pairs: out.
+
+A broken case hardly ever does that; one that is merely flaky does it two times in three.
+"""
 EARLY_COST, FULL_COST = 5.0, 1.25
 """Two looks share the level: one fifth for the early one, four fifths for the full one."""
 
@@ -197,6 +202,8 @@ class _Evidence(NamedTuple):
             counts = Count(early, early), Count(0, early)
             return cls(*counts, EARLY_COST * 0.25**early, done=True, clean=True)
         counts = Count.of(base[:pairs]), Count.of(head[:pairs])
+        if _odd(base, head) >= HOPELESS_ODD:
+            return cls(*counts, 1.0, done=False, clean=False)
         left = design.full - pairs
         best = _full_p(counts[0].passed + left, counts[1].passed, design.full)
         clean = counts[0].passed == pairs and counts[1].passed == 0
@@ -256,11 +263,19 @@ def _pairs_to_settle(found: _Evidence, design: _Design, limit: float) -> int:
     """After how many more pairs the suspect could first be out, or done."""
     runs = found.base.runs
     ends = design.early if found.clean and runs < design.early < design.full else design.full
+    odd = runs - found.base.passed + found.head.passed
     for bad in range(1, ends - runs):
+        if runs + bad <= HOPELESS_PAIRS and odd + 2 * bad >= HOPELESS_ODD:
+            return bad
         base_passed = found.base.passed + design.full - runs - bad
         if _full_p(base_passed, found.head.passed + bad, design.full) > limit:
             return bad
     return ends - runs
+
+
+def _odd(base: Sequence[bool], head: Sequence[bool]) -> int:
+    first = zip(base[:HOPELESS_PAIRS], head[:HOPELESS_PAIRS], strict=False)
+    return sum((not on_base) + on_head for on_base, on_head in first)
 
 
 def _evaluated(runs: Runs) -> tuple[bool, ...]:

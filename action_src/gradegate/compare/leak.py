@@ -29,8 +29,8 @@ LEAK_SHARE = 0.75
 """What part of a gate run's alpha goes to whole criteria; the rest goes to single cases."""
 LOOK_SHARES = (0.10, 0.15, 0.50)
 """How that part is spent where passes can be bought: after the first, second, third pass."""
-WORTH_A_PASS = (0.15, 0.05)
-"""A second pass is bought up to this adjusted p-value, then a third up to that."""
+WORTH_A_PASS = 2.0
+"""Another pass is bought where an adjusted p-value is at most so many times alpha."""
 CONFIDENCE = 0.95
 MOST_PASSES_SUGGESTED = 50
 ROUNDING = 1e-9
@@ -173,15 +173,14 @@ def another_pass_wanted(
 
     Not where a criterion has regressed already: the gate's answer would stay the same.
     """
-    if look > len(WORTH_A_PASS):
+    if look >= len(LOOK_SHARES):
         return False
     told = verdicts(leaks, tolerance_of, alpha=alpha, look=look)
     if any(found.verdict is Verdict.REGRESSED for found in told.values()):
         return False
     worse = _adjusted(leaks, lambda leak: leak.p_value)
-    enough = max(WORTH_A_PASS[look - 1], level_at(alpha, look + 1))
     return any(
-        worse[name] <= enough and _more(leak.drop, tolerance_of(name))
+        worse[name] <= WORTH_A_PASS * alpha and _more(leak.drop, tolerance_of(name))
         for name, leak in leaks.items()
         if leak.n
     )

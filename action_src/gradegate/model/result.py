@@ -92,6 +92,8 @@ class Results(Value):
     schema_: Literal["gradegate/results/v1"] = Field(default="gradegate/results/v1", alias="schema")
     commit: str = ""
     fingerprint: str = ""
+    shard: str | None = None
+    """Which part of the cases this is, such as `2/8`; None: all of them."""
     cases: tuple[CaseResult, ...] = ()
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()

@@ -72,6 +72,11 @@ class Bench:
         for (request, _), scored in zip(numbered, made, strict=True):
             request.team.runs[request.case.key].append(scored)
 
+    def known(self, team: Team, case: Case) -> int:
+        """How many first-pass runs of a case cost nothing, because they are kept."""
+        agent = team.agents[case.suite]
+        return self._journal.known(agent.identity, case) if agent.runner.rerunnable else 0
+
     def _numbers(self, request: Request) -> range:
         """Runs of a case are numbered on from those it has; a recording has only its own."""
         made = len(request.team.runs[request.case.key])

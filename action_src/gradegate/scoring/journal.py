@@ -47,6 +47,13 @@ class Journal:
             self._under_way[key] = task
         return await asyncio.shield(task)  # the other side may be waiting for it too
 
+    def known(self, agent: str, case: Case) -> int:
+        """How many first-pass runs of a case are kept, such as those of a baseline."""
+        number = 0
+        while self._store.get(KIND, self._key(agent, case, number + 1, Role.FIRST)) is not None:
+            number += 1
+        return number
+
     def finish(self) -> None:
         """Have the next job try again what the agent failed on.
 

@@ -1,0 +1,212 @@
+"""The command line: words in, one call, an exit code out. Nothing heavy is imported here."""
+
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+
+from gradegate import __version__
+
+Command = Callable[[Namespace, Mapping[str, str]], int]
+
+EXIT_CODES = """\
+exit codes:
+  0  passed
+  1  the gate says no
+  2  the input is wrong; the message says where and what to write instead
+  3  inconclusive: too much could not be evaluated to say yes or no
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command. No traceback reaches a user, unless `--debug` asks for it."""
+    from gradegate.model.errors import GradegateError
+
+    options = _parser().parse_args(arguments)
+    module, _, function = options.command.partition(":")
+    try:
+        command: Command = getattr(import_module(f"gradegate.commands.{module}"), function)
+        return command(options, os.environ)
+    except GradegateError as error:
+        if options.debug:
+            raise
+        sys.stderr.write(f"gradegate: {error}\n")
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        if options.debug:
+            raise
+        sys.stderr.write(
+            f"gradegate: a fault of ours: {type(error).__name__}: {error} "
+            "(run it with --debug to see where)\n"
+        )
+        return 70
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser(
+        prog="gradegate",
+        description="Grade the agent, gate the merge: ADK's evaluation criteria on both sides of "
+        "a pull request, and a verdict that tells a regression from noise.",
+        epilog=EXIT_CODES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"gradegate {__version__}")
+    parser.add_argument("--debug", action="store_true", help="show tracebacks")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    def add(name: str, target: str, text: str) -> ArgumentParser:
+        made = commands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
+        made.add_argument("--debug", action="store_true", default=False, help="show tracebacks")
+        made.set_defaults(command=target)
+        return made
+
+    _demo(add("demo", "demo:demo", "the whole job on a small example, offline"))
+    _run(add("run", "run:run", "evaluate both sides, compare, decide, show"))
+    _check(add("check", "explain:check", "validate eval sets, configs and settings"))
+    _init(add("init", "init:init", "write the workflow files and a gradegate.toml"))
+    _criteria(add("criteria", "explain:criteria", "what each criterion means and needs"))
+    _score(add("score", "files:score", "score recorded runs, one side"))
+    _record(add("record", "files:record", "run an agent, one side, and keep what it did"))
+    _compare(add("compare", "files:compare", "compare two results files, and decide"))
+    _merge(add("merge", "files:merge", "put the shards of one side together"))
+    _render(add("render", "files:show", "one view of a report, to standard output"))
+    _baseline(add("baseline", "baseline:measure", "evaluate one side and keep it"))
+    _publish(add("publish", "action:publish", "post a report made elsewhere"))
+    _schema(add("schema", "explain:schema", "the JSON Schema of a file"))
+    add("action", "action:action", "what the container runs in a workflow")
+    return parser
+
+
+def _demo(parser: ArgumentParser) -> None:
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where to put repo and report")
+
+
+def _sources(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: here)"
+    )
+    parser.add_argument(
+        "--head", default="worktree", metavar="REV", help="what to evaluate (default: worktree)"
+    )
+    parser.add_argument("--suite", metavar="NAME", help="only this suite")
+    parser.add_argument("--config", metavar="FILE", help="settings, if not gradegate.toml")
+    _machine(parser)
+
+
+def _machine(parser: ArgumentParser) -> None:
+    parser.add_argument("--store", metavar="FILE", help="what was finished before is kept here")
+    parser.add_argument("--agent-python", metavar="PATH", help="an interpreter that has everything")
+
+
+def _run(parser: ArgumentParser) -> None:
+    _sources(parser)
+    parser.add_argument(
+        "--base", metavar="REV", help="compare with (default: the merge base); none: nothing"
+    )
+    parser.add_argument("--case", metavar="GLOB", help="only cases whose id matches")
+    parser.add_argument("--runs", type=_count, metavar="N", help="runs of each case")
+    parser.add_argument("--fail-on", type=_kinds, metavar="KINDS", help="what blocks, by commas")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write every view here")
+    parser.add_argument("--language", choices=("en", "ja"), help="of the report")
+    parser.add_argument("--shard", type=_shard, metavar="N/M", help="only this part of the cases")
+    parser.add_argument(
+        "--working-directory", default=".", metavar="DIR", help="the project's folder"
+    )
+    parser.add_argument("--answers", type=Path, metavar="FILE", help="judge by recorded answers")
+    parser.add_argument("--accept", action="store_true", help="waive what base would object to")
+    parser.add_argument("--dry-run", action="store_true", help="say what would be run and asked")
+
+
+def _check(parser: ArgumentParser) -> None:
+    parser.add_argument("paths", nargs="*", metavar="PATH", help="files or folders (default: all)")
+
+
+def _init(parser: ArgumentParser) -> None:
+    parser.add_argument("--repo", type=Path, default=Path(), metavar="DIR")
+    parser.add_argument("--force", action="store_true", help="overwrite what is there")
+    parser.add_argument("--diff", action="store_true", help="show what would be written")
+
+
+def _criteria(parser: ArgumentParser) -> None:
+    parser.add_argument("name", nargs="?", metavar="NAME", help="explain this one")
+
+
+def _score(parser: ArgumentParser) -> None:
+    parser.add_argument("--evals", nargs="+", type=Path, required=True, metavar="PATH")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="for every test_config.json")
+    parser.add_argument("--traces", type=Path, required=True, metavar="FILE")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+    parser.add_argument("--store", metavar="FILE")
+    parser.add_argument("--answers", type=Path, metavar="FILE", help="judge by recorded answers")
+
+
+def _record(parser: ArgumentParser) -> None:
+    parser.add_argument("--agent", required=True, metavar="DIR")
+    parser.add_argument("--evals", nargs="+", type=Path, required=True, metavar="PATH")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+    parser.add_argument("--runs", type=_count, default=1, metavar="N")
+    _machine(parser)
+
+
+def _compare(parser: ArgumentParser) -> None:
+    parser.add_argument("base", type=Path, metavar="BASE")
+    parser.add_argument("head", type=Path, metavar="HEAD")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+
+
+def _merge(parser: ArgumentParser) -> None:
+    parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+
+
+def _render(parser: ArgumentParser) -> None:
+    formats = ("comment", "check", "summary", "html", "junit", "text", "json")
+    parser.add_argument("report", type=Path, metavar="report.json")
+    parser.add_argument("--format", choices=formats, required=True)
+    parser.add_argument("--language", choices=("en", "ja"), default="en")
+    parser.add_argument("--template", type=Path, metavar="DIR", help="templates before ours")
+
+
+def _baseline(parser: ArgumentParser) -> None:
+    _sources(parser)
+
+
+def _publish(parser: ArgumentParser) -> None:
+    parser.add_argument("report", nargs="?", type=Path, metavar="report.json")
+
+
+def _schema(parser: ArgumentParser) -> None:
+    parser.add_argument("name", metavar="NAME", help="results, report, traces or settings")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is no number of runs: write 1 or more")
+    return int(text)
+
+
+def _kinds(text: str) -> tuple[str, ...]:
+    from gradegate.inputs import Inputs
+    from gradegate.model.errors import InputError
+
+    try:
+        return Inputs.from_environ({"INPUT_FAIL-ON": text}).fail_on or ()
+    except InputError as error:
+        raise ArgumentTypeError(str(error)) from error
+
+
+def _shard(text: str) -> object:
+    from gradegate.inputs import Inputs
+    from gradegate.model.errors import InputError
+
+    try:
+        return Inputs.from_environ({"INPUT_SHARD": text}).shard
+    except InputError as error:
+        raise ArgumentTypeError(str(error)) from error

@@ -1,0 +1,254 @@
+"""`gradegate action`: what the container runs. Event in; comment, check and exit code out."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradegate.app import Evaluated, Task
+from gradegate.commands.run import evaluate_here, wanted_of
+from gradegate.deliver import (
+    EXIT_CODES,
+    Style,
+    check_of,
+    outputs_of,
+    post_comment,
+    write_files,
+)
+from gradegate.evalsets.report_file import read_report
+from gradegate.event import read_event
+from gradegate.inputs import Inputs, Mode
+from gradegate.model.errors import GradegateError, InputError, Interrupted
+from gradegate.model.report import Report
+from gradegate.model.settings import ReportSettings
+from gradegate.plan import ACCEPT_LABEL, Baseline, Evaluate, Plan, Publish, Refuse, Skip, decide
+from gradegate.ports import CheckOutput, Posted, Skipped
+from gradegate.prepare import Selection
+from gradegate.publish.github import GitHubForge
+from gradegate.publish.runner_files import append_summary, mask, neutralise, write_outputs
+from gradegate.report.escape import fenced
+from gradegate.report.render import render
+from gradegate.sides.checkout import Wanted
+from gradegate.sides.git import Repo
+from gradegate.wiring import Outside, cache_folder, store_path
+
+REPORT_FILE = "report.json"
+SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One step of a workflow: its environment and inputs."""
+
+    environ: Mapping[str, str]
+    inputs: Inputs
+
+    @property
+    def workspace(self) -> Path:
+        """Where the repository was checked out."""
+        return Path(self.environ.get("GITHUB_WORKSPACE") or ".")
+
+    @property
+    def report_dir(self) -> Path:
+        """Where the report's files go."""
+        return self.workspace / self.inputs.report_dir
+
+    def style(self, report: ReportSettings | None = None) -> Style:
+        """How the report is shown."""
+        language = self.inputs.language or (report or ReportSettings()).language
+        return Style(language, self.inputs.check_name, self.inputs.working_directory)
+
+    def forge(self) -> GitHubForge:
+        """GitHub, as this job's token sees it."""
+        env = self.environ
+        server = env.get("GITHUB_SERVER_URL", "https://github.com")
+        repository = env.get("GITHUB_REPOSITORY", "")
+        run_id = env.get("GITHUB_RUN_ID")
+        return GitHubForge(
+            self.inputs.require_token().get_secret_value(),
+            env.get("GITHUB_API_URL", "https://api.github.com"),
+            repository,
+            self.inputs.check_name,
+            f"{server}/{repository}/actions/runs/{run_id}" if run_id else None,
+            external_id=run_id,
+        )
+
+    def say(self, text: str) -> None:
+        """A line for the log; whatever it quotes cannot be read as a command."""
+        sys.stderr.write(f"{neutralise(text)}\n")
+
+
+def action(options: Namespace, environ: Mapping[str, str]) -> int:
+    """Do what the event asks for."""
+    del options
+    job = Job(environ, Inputs.from_environ(environ))
+    _mask_secrets(job)
+    plan = decide(read_event(environ), job.inputs)
+    return perform(plan, job)
+
+
+def perform(plan: Plan, job: Job, report: Path | None = None) -> int:
+    """Carry out a plan; the exit code. `report` is what to publish, if not the usual file."""
+    match plan:
+        case Skip():
+            job.say(f"gradegate: nothing to do: {plan.reason}")
+            return 0
+        case Refuse():
+            raise InputError(plan.reason)
+        case Baseline():
+            return _baseline(job, plan)
+        case Publish():
+            return _publish(job, plan, report or job.report_dir / REPORT_FILE)
+        case Evaluate():
+            return _evaluate(job, plan)
+
+
+def _mask_secrets(job: Job) -> None:
+    """Have the runner hide every value that looks like a secret from the log, in all steps."""
+    named = [
+        value
+        for name, value in job.environ.items()
+        if any(word in name.upper() for word in SECRET_NAMES) and not value.startswith("/")
+    ]
+    for line in mask(sorted(set(named))):
+        sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
+def _evaluate(job: Job, plan: Evaluate) -> int:
+    job.inputs.require_token()
+    repo = Repo.open(job.workspace, job.environ)
+    sha = plan.check_sha or repo.resolve(plan.head)
+    with job.forge() as forge:
+        if plan.may_write:
+            _tell(job, forge.start_check(sha))
+        else:
+            job.say("this pull request comes from a fork: the workflow on workflow_run posts it")
+        finish = _finisher(job, forge, sha, may_write=plan.may_write)
+        try:
+            done = evaluate_here(_task(job, plan, repo, forge), _outside(job, repo), _store(job))
+        except BaseException as error:
+            finish(_unfinished(error))
+            raise
+        urls = _announce(job, plan, forge, done, finish)
+    _write_runner_files(job, done.report, urls, job.style(done.setup.policy.report))
+    return EXIT_CODES[done.report.decision.state]
+
+
+def _task(job: Job, plan: Evaluate, repo: Repo, forge: GitHubForge) -> Task:
+    accepted = None
+    if plan.accepted and plan.pull_request is not None:
+        accepted = forge.labels_and_actor(plan.pull_request, ACCEPT_LABEL)
+    return Task(
+        repo=repo,
+        wanted=wanted_of(plan.base, plan.head),
+        inputs=job.inputs,
+        selection=Selection(shard=job.inputs.shard),
+        accepted_by=accepted,
+        token=job.inputs.require_token().get_secret_value(),
+    )
+
+
+def _outside(job: Job, repo: Repo) -> Outside:
+    return Outside(environ=job.environ, repository=repo.top, cache=cache_folder(job.environ))
+
+
+def _store(job: Job) -> Path:
+    given = job.inputs.store
+    return store_path(job.environ, str(job.workspace / given) if given else None)
+
+
+def _finisher(
+    job: Job, forge: GitHubForge, sha: str, *, may_write: bool
+) -> Callable[[CheckOutput], str]:
+    """Completes the check, whatever happened; its address."""
+
+    def finish(output: CheckOutput) -> str:
+        return _tell(job, forge.complete_check(sha, output)) if may_write else ""
+
+    return finish
+
+
+def _unfinished(error: BaseException) -> CheckOutput:
+    """The check of a job that came to no report."""
+    if isinstance(error, Interrupted | KeyboardInterrupt):
+        return CheckOutput("cancelled", "cancelled", "The job was cancelled before it was done.")
+    if isinstance(error, GradegateError):
+        return CheckOutput("failure", "cannot be evaluated", fenced(str(error)))
+    return CheckOutput(
+        "failure", "gradegate itself failed", fenced(f"{type(error).__name__}: {error}")
+    )
+
+
+def _announce(
+    job: Job,
+    plan: Evaluate,
+    forge: GitHubForge,
+    done: Evaluated,
+    finish: Callable[[CheckOutput], str],
+) -> dict[str, str]:
+    """Write the files, complete the check, comment; the addresses."""
+    settings = done.setup.policy.report
+    style = job.style(settings)
+    write_files(done.report, job.report_dir, style, head=done.head, base=done.base)
+    check_url = finish(check_of(done.report, style))
+    comment_url = ""
+    if plan.may_write and plan.pull_request is not None and job.inputs.shard is None:
+        when = settings.comment
+        comment_url = _tell(job, post_comment(done.report, forge, plan.pull_request, when, style))
+    return {"comment-url": comment_url, "check-url": check_url}
+
+
+def _tell(job: Job, outcome: Posted | Skipped) -> str:
+    """The address of what was posted; what was not is told in the log."""
+    if isinstance(outcome, Posted):
+        return outcome.url
+    job.say(f"gradegate: not posted: {outcome.reason}")
+    return ""
+
+
+def _write_runner_files(job: Job, report: Report, urls: dict[str, str], style: Style) -> None:
+    outputs = {**outputs_of(report, job.report_dir), **urls}
+    if path := job.environ.get("GITHUB_OUTPUT"):
+        write_outputs(Path(path), outputs)
+    if path := job.environ.get("GITHUB_STEP_SUMMARY"):
+        append_summary(Path(path), render(report, "summary", language=style.language))
+    job.say(render(report, "text", language=style.language))
+
+
+def _baseline(job: Job, plan: Baseline) -> int:
+    """Evaluate one side into the store, for the pull requests to come."""
+    from gradegate.commands.baseline import measure_baseline
+
+    repo = Repo.open(job.workspace, job.environ)
+    task = Task(repo=repo, wanted=Wanted(head=plan.head, rev="none"), inputs=job.inputs)
+    summary = measure_baseline(task, _outside(job, repo), _store(job))
+    job.say(summary)
+    return 0
+
+
+def _publish(job: Job, plan: Publish, file: Path) -> int:
+    """Post a report made without our token. Which pull request it is, GitHub tells."""
+    report = read_report(file)
+    with job.forge() as forge:
+        number = forge.find_pull_request(plan.head_owner, plan.head_branch, plan.head_sha)
+        if number is None:
+            job.say(f"gradegate: no pull request has {plan.head_sha[:7]} as its head any more")
+            return 0
+        style = job.style()
+        finish = _finisher(job, forge, plan.head_sha, may_write=True)
+        when = job.inputs.comment or "always"
+        urls = {
+            "check-url": finish(check_of(report, style)),
+            "comment-url": _tell(job, post_comment(report, forge, number, when, style)),
+        }
+    _write_runner_files(job, report, urls, style)
+    return 0
+
+
+def publish(options: Namespace, environ: Mapping[str, str]) -> int:
+    """`gradegate publish report.json`: the trusted half of a fork's pull request."""
+    job = Job(environ, Inputs.from_environ(environ))
+    inputs = job.inputs.model_copy(update={"mode": Mode.PUBLISH})
+    return perform(decide(read_event(environ), inputs), job, options.report)

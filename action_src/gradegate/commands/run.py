@@ -1,0 +1,122 @@
+"""`gradegate run`: the whole job at a terminal. Same engine as the Action."""
+
+import asyncio
+import signal
+from argparse import Namespace
+from collections.abc import Coroutine, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+from gradegate.app import Evaluated, Task, evaluate
+from gradegate.deliver import EXIT_CODES, Style, write_files
+from gradegate.event import Local
+from gradegate.inputs import Inputs
+from gradegate.model.errors import Interrupted
+from gradegate.narrator import Narrator
+from gradegate.plan import BaseRule, Evaluate, decide
+from gradegate.prepare import Selection
+from gradegate.sides.checkout import Wanted
+from gradegate.sides.git import Repo
+from gradegate.store.sqlite import SqliteStore
+from gradegate.wiring import Outside, cache_folder, store_path
+
+T = TypeVar("T")
+
+
+def run(options: Namespace, environ: Mapping[str, str]) -> int:
+    """Evaluate, print the report, write its files where asked."""
+    inputs = Inputs(
+        suite=options.suite,
+        config=options.config,
+        base=options.base,
+        fail_on=options.fail_on,
+        runs=options.runs,
+        language=options.language,
+        working_directory=options.working_directory,
+    )
+    repo = Repo.open(options.repo, environ)
+    plan = decide(Local(), inputs)
+    assert isinstance(plan, Evaluate)  # noqa: S101 - a terminal asks for nothing else
+    task = Task(
+        repo=repo,
+        wanted=wanted_of(plan.base, options.head),
+        inputs=inputs,
+        selection=Selection(case=options.case, shard=options.shard),
+        accepted_by="" if options.accept else None,
+    )
+    outside = Outside(
+        environ=environ,
+        repository=repo.top,
+        cache=cache_folder(environ),
+        agent_python=options.agent_python,
+        answers=options.answers,
+    )
+    path = store_path(environ, options.store)
+    if options.dry_run:
+        from gradegate.commands.dry_run import dry_run
+
+        return dry_run(task, outside, path)
+    done = evaluate_here(task, outside, path)
+    return show(done, options.out, inputs.language)
+
+
+def wanted_of(base: BaseRule, head: str) -> Wanted:
+    """Which commits a plan means."""
+    return Wanted(head=head, rev=base.rev, merge_of=base.merge_of, meets=base.meets)
+
+
+def evaluate_here(task: Task, outside: Outside, store: Path) -> Evaluated:
+    """Evaluate with progress on standard error; a signal ends it with what is finished kept."""
+    from dataclasses import replace
+
+    narrator = Narrator()
+    told = replace(outside, on_runs=narrator.runs, on_asked=narrator.asked)
+    try:
+        with SqliteStore(store) as opened:
+            return interruptible(evaluate(task, told.world(opened)))
+    finally:
+        narrator.close()
+
+
+def interruptible(work: Coroutine[None, None, T]) -> T:
+    """Run to the end, or until a signal asks us to stop.
+
+    Raises:
+        Interrupted: after everything that was under way has been wound up.
+    """
+    received: list[int] = []
+
+    async def main() -> T:
+        task = asyncio.ensure_future(work)
+        loop = asyncio.get_running_loop()
+
+        def stop(number: int) -> None:
+            received.append(number)
+            task.cancel()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop, number)
+        return await task
+
+    try:
+        return asyncio.run(main())
+    except asyncio.CancelledError:
+        raise Interrupted(received[0] if received else signal.SIGINT) from None
+
+
+def show(done: Evaluated, out: Path | None, language: str | None) -> int:
+    """Print the report, and write its files where asked; the exit code."""
+    from rich.console import Console
+
+    from gradegate.report.terminal import print_report
+
+    report = done.report
+    spoken = language or done.setup.policy.report.language
+    console = Console(highlight=False)
+    print_report(report, console, language=spoken)
+    if out is not None:
+        written = write_files(report, out, Style(spoken), head=done.head, base=done.base)
+        console.print()
+        for path in written:
+            console.print(f"wrote {path}", style="dim", markup=False, soft_wrap=True)
+    return EXIT_CODES[report.decision.state]

@@ -1,0 +1,55 @@
+"""How far a run has come, told on standard error: a line that changes, or lines now and then."""
+
+import sys
+import time
+from typing import TextIO
+
+from gradegate import numbers
+from gradegate.scoring.usage import Progress
+
+SECONDS_BETWEEN_LINES = 10.0
+SECONDS_BETWEEN_CHANGES = 0.1
+
+
+class Narrator:
+    """Tells of runs and of questions to judges; quiet where there is nothing to tell."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._live = self._stream.isatty()
+        self._runs = ""
+        self._asked = ""
+        self._last = time.monotonic()
+
+    def runs(self, done: int, total: int) -> None:
+        """So many of so many runs are made and scored."""
+        self._runs = f"{numbers.ratio(done, total)} runs"
+        self._tell(final=done == total)
+
+    def asked(self, progress: Progress) -> None:
+        """What the judges were asked."""
+        parts = [f"{numbers.count(progress.calls)} judge calls"]
+        if progress.hits:
+            parts.append(f"{numbers.count(progress.hits)} from the store")
+        if progress.rate:
+            parts.append(f"{progress.rate:.0f}/s")
+        if progress.rest is not None:
+            parts.append(f"about {numbers.duration(progress.rest)} to go")
+        self._asked = ", ".join(parts)
+        self._tell()
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._live:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def _tell(self, *, final: bool = False) -> None:
+        pause = SECONDS_BETWEEN_CHANGES if self._live else SECONDS_BETWEEN_LINES
+        now = time.monotonic()
+        if now - self._last < pause and not (final and self._live):
+            return
+        self._last = now
+        line = " · ".join(part for part in (self._runs, self._asked) if part)
+        self._stream.write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
+        self._stream.flush()

@@ -1,0 +1,179 @@
+"""The one place that builds what touches the outside world."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Self
+
+from gradegate.agents.adk import AdkAgent
+from gradegate.agents.command import CommandAgent
+from gradegate.agents.isolation import Hidden, Sandbox, private_places, shield_process
+from gradegate.agents.recorded import RecordedAgent
+from gradegate.app import World
+from gradegate.evalsets.traces import read_traces
+from gradegate.judges.on_demand import OnDemand
+from gradegate.model.case import Case
+from gradegate.model.errors import FileError, InputError
+from gradegate.model.settings import Judge, Suite
+from gradegate.ports import AgentRunner, Answerer, Ask, Court, UserFactory
+from gradegate.scoring.ask import Asker
+from gradegate.scoring.bench import Progress
+from gradegate.scoring.usage import Progress as Asked
+from gradegate.sides.checkout import Side
+from gradegate.store.sqlite import SqliteStore
+
+STORE_FILE = "store.sqlite"
+RUNNER_FOLDER = ".gradegate"
+
+
+@dataclass(frozen=True)
+class Outside:
+    """What the outside is made of: the environment, and what a user chose of it."""
+
+    environ: Mapping[str, str]
+    repository: Path
+    """What agents must not look into."""
+    cache: Path
+    """Where environments are kept between runs."""
+    agent_python: str | None = None
+    answers: Path | None = None
+    """Recorded answers to judge with, in place of a model."""
+    on_runs: Progress = lambda _done, _total: None
+    on_asked: Callable[[Asked], None] = lambda _: None
+
+    def world(self, store: SqliteStore) -> World:
+        """The world that the app works in."""
+        return World(
+            store=store,
+            court=lambda judge: self.court(judge, store),
+            workshop=lambda: AgentWorkshop(self),
+            today=datetime.now(UTC).date(),
+            progress=self.on_runs,
+        )
+
+    def court(self, judge: Judge, store: SqliteStore) -> Court:
+        """The way to the judges."""
+        return Asker(OnDemand(self._answerer), store, judge, progress=self.on_asked)
+
+    def _answerer(self) -> Answerer | str:
+        """The judge; where there is none, which variable to set."""
+        if self.answers is not None:
+            from gradegate.judges.replayed import ReplayedAnswerer
+
+            return ReplayedAnswerer(self.answers)
+        from gradegate.judges.gemini import GeminiAnswerer
+
+        return GeminiAnswerer.from_environ(self.environ)
+
+
+def store_path(environ: Mapping[str, str], given: str | None) -> Path:
+    """Where finished units are kept: as asked, under the runner's workspace, or the cache."""
+    return Path(given) if given else cache_folder(environ) / STORE_FILE
+
+
+def cache_folder(environ: Mapping[str, str]) -> Path:
+    """Our folder for what may be lost: on a runner in the workspace, for actions/cache."""
+    if environ.get("GITHUB_ACTIONS") and (workspace := environ.get("GITHUB_WORKSPACE")):
+        return Path(workspace) / RUNNER_FOLDER
+    if xdg := environ.get("XDG_CACHE_HOME"):
+        return Path(xdg) / "gradegate"
+    from platformdirs import user_cache_path
+
+    return user_cache_path("gradegate")
+
+
+class AgentWorkshop:
+    """Runs agents, each side's in a sandbox of its own."""
+
+    def __init__(self, outside: Outside) -> None:
+        self._outside = outside
+        self._sandboxes: dict[Path, Sandbox] = {}
+        self._warnings: dict[str, None] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+        for sandbox in self._sandboxes.values():
+            self._remark(sandbox.warning)
+
+    def warnings(self) -> Sequence[str]:
+        """What could not be done to keep the agents apart."""
+        return tuple(self._warnings)
+
+    def runner_for(
+        self, suite: Suite, side: Side, ask: Ask, cases: Sequence[Case] | None
+    ) -> AgentRunner:
+        """A suite's agent on a side."""
+        if suite.traces is not None:
+            return _recorded(suite, side, cases)
+        users = _users(ask)
+        if suite.command is not None:
+            return self._command(suite, side, users)
+        if suite.agent is None:
+            raise InputError(
+                f"suite `{suite.name}` has no agent: there is none in a folder at or above its "
+                "eval sets; write `agent`, `command` or `traces` for it in gradegate.toml"
+            )
+        return AdkAgent(
+            suite,
+            side.root,
+            self._sandbox(side),
+            cache=self._outside.cache / "environments",
+            environ=self._outside.environ,
+            agent_python=self._outside.agent_python,
+            users=users,
+        )
+
+    def _command(self, suite: Suite, side: Side, users: UserFactory) -> CommandAgent:
+        assert suite.command is not None  # noqa: S101 - the caller looked
+        launch = self._sandbox(side).launch(suite.command, self._outside.environ, suite.env)
+        return CommandAgent(
+            replace(launch, cwd=side.root),
+            turn_timeout=suite.turn_timeout,
+            case_timeout=suite.case_timeout,
+            max_sessions=suite.max_parallel,
+            users=users,
+        )
+
+    def _sandbox(self, side: Side) -> Sandbox:
+        """One a side: its suites share the checkout."""
+        if side.top not in self._sandboxes:
+            if not self._sandboxes:
+                shield_process()
+                places = private_places(self._outside.environ, self._outside.repository)
+                hidden = self._stack.enter_context(Hidden(places))
+                for warning in hidden.warnings:
+                    self._remark(warning)
+            sandbox = self._stack.enter_context(Sandbox.for_side(side.top))
+            self._sandboxes[side.top] = sandbox
+        return self._sandboxes[side.top]
+
+    def _remark(self, warning: str | None) -> None:
+        if warning:
+            self._warnings[warning] = None
+
+
+def _recorded(suite: Suite, side: Side, cases: Sequence[Case] | None) -> RecordedAgent:
+    name = suite.traces or ""
+    if not (side.root / name).is_file():
+        raise FileError(name, f"there is no such file: correct `traces` of suite `{suite.name}`")
+    try:
+        traces = read_traces(side.root / name)
+    except FileError as error:
+        raise FileError(name, error.message, line=error.line, column=error.column) from error
+    agent = RecordedAgent(traces, suite.name, name)
+    if cases is not None:
+        agent.refuse_strangers(case for case in cases if case.suite == suite.name)
+    return agent
+
+
+def _users(ask: Ask) -> UserFactory:
+    from gradegate.agents.conversation import written_users
+
+    del ask
+    return written_users
