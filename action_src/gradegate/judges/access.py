@@ -1,19 +1,19 @@
 """Where Gemini is and what opens it, read from an environment handed in.
 
 google-genai reads the process's own environment for whatever it is not told; so it is told
-everything, and what a workflow did not set stays unset.
+all of it, and what is not handed in stays unset.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from aiohttp import ClientSession
     from google.genai import Client
 
 _TRUE = frozenset(("1", "true"))
 _GEMINI_URL = "https://generativelanguage.googleapis.com/"
-_SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _MULTI_REGIONS = frozenset(("us", "eu"))
 
 _WHERE = "under the step's `env:` in the workflow, or in the shell"
@@ -29,14 +29,17 @@ _NO_PROJECT = (
 
 @dataclass(frozen=True)
 class Access:
-    """An endpoint with an API key, or with a project and the credentials for it."""
+    """An endpoint with an API key, or with a project that the machine's credentials open.
+
+    Those are Google's application default credentials: a file that
+    GOOGLE_APPLICATION_CREDENTIALS names, or the identity of the machine itself.
+    """
 
     vertex: bool
     base_url: str
     api_key: str | None = field(default=None, repr=False)
     project: str | None = None
     location: str | None = None
-    credentials_file: str | None = None
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Access | str":
@@ -54,45 +57,29 @@ class Access:
                 base_url=given.get("GOOGLE_VERTEX_BASE_URL", _vertex_url(location)),
                 project=project,
                 location=location,
-                credentials_file=given.get("GOOGLE_APPLICATION_CREDENTIALS"),
             )
         url = given.get("GOOGLE_VERTEX_BASE_URL", _vertex_url("global"))
         return cls(vertex=True, base_url=url, api_key=key) if key else _NO_PROJECT
 
-    def client(self) -> "Client | str":
-        """A client that never retries on its own, or why there can be none."""
+    def client(self, session: "ClientSession") -> "Client":
+        """A client over this session that never tries again on its own."""
         from google.genai import Client
         from google.genai.types import HttpOptions, HttpRetryOptions
 
-        credentials = self._credentials()
-        if isinstance(credentials, str):
-            return credentials
-        # With `attempts` given it leaves retrying to us; without, its aiohttp transport
-        # repeats a failed request by itself after up to ten seconds.
-        options = HttpOptions(base_url=self.base_url, retry_options=HttpRetryOptions(attempts=1))
+        # Told of one attempt it leaves trying again to us; told nothing, it repeats a request
+        # whose connection broke by itself, after up to ten seconds.
+        options = HttpOptions(
+            base_url=self.base_url,
+            retry_options=HttpRetryOptions(attempts=1),
+            aiohttp_client=session,
+        )
         return Client(
             vertexai=self.vertex,
             api_key=self.api_key,
-            credentials=credentials,
             project=self.project,
             location=self.location,
             http_options=options,
         )
-
-    def _credentials(self) -> Any:
-        """A service account's credentials; None leaves it to the machine's own identity."""
-        if self.credentials_file is None:
-            return None
-        from google.auth import load_credentials_from_file
-        from google.auth.exceptions import GoogleAuthError
-
-        try:
-            credentials, _ = load_credentials_from_file(  # type: ignore[no-untyped-call]
-                self.credentials_file, scopes=[_SCOPE]
-            )
-        except (GoogleAuthError, OSError, ValueError) as error:
-            return f"there is no judge: GOOGLE_APPLICATION_CREDENTIALS cannot be used: {error}"
-        return credentials
 
 
 def _uses_vertex(given: Mapping[str, str]) -> bool:

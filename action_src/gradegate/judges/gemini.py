@@ -13,6 +13,8 @@ from gradegate.model.question import PlainText, Question
 from gradegate.ports import Reply, Trouble
 
 if TYPE_CHECKING:
+    from aiohttp import ClientSession
+    from google.auth.exceptions import GoogleAuthError
     from google.genai import Client
     from google.genai.types import Candidate, GenerateContentConfig, GenerateContentResponse
 
@@ -31,18 +33,15 @@ _OURS = ("response_mime_type", "response_schema", "response_json_schema", "candi
 class GeminiAnswerer:
     """Asks Gemini one question once; every request has a fence of its own."""
 
-    def __init__(self, client: "Client", secret: str | None = None) -> None:
-        self._client = client
-        self._secret = secret
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self._opened: tuple[Client, ClientSession] | None = None
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "GeminiAnswerer | str":
         """The judge that the environment gives access to, or which variable to set."""
         access = Access.from_environ(environ)
-        if isinstance(access, str):
-            return access
-        client = access.client()
-        return client if isinstance(client, str) else cls(client, access.api_key)
+        return access if isinstance(access, str) else cls(access)
 
     async def answer(self, question: Question[Any], sample: int) -> Reply | Trouble:
         """Answer; the service itself tells repeated askings apart."""
@@ -52,14 +51,28 @@ class GeminiAnswerer:
             return Trouble(f"`judge_model_config`: {config}", may_pass=False)
         prompt = question.render(secrets.token_hex(_FENCE_BYTES))
         outcome = await self._generate(question.model, sendable(prompt), config)
-        if isinstance(outcome, Trouble) and self._secret:
-            return outcome._replace(reason=outcome.reason.replace(self._secret, _HIDDEN))
+        key = self._access.api_key
+        if isinstance(outcome, Trouble) and key:
+            return outcome._replace(reason=outcome.reason.replace(key, _HIDDEN))
         return outcome
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._client.aio.aclose()
-        self._client.close()
+        if self._opened is not None:
+            client, session = self._opened
+            self._opened = None
+            await session.close()
+            await client.aio.aclose()
+            client.close()
+
+    def _client(self) -> "Client":
+        """The client, opened with the first question: its session belongs to the loop."""
+        if self._opened is None:
+            from aiohttp import ClientSession, TCPConnector
+
+            session = ClientSession(connector=TCPConnector(limit=0), trust_env=True)
+            self._opened = self._access.client(session), session
+        return self._opened[0]
 
     async def _generate(
         self, model: str, prompt: str, config: "GenerateContentConfig"
@@ -69,14 +82,14 @@ class GeminiAnswerer:
         from google.genai.errors import APIError
 
         try:
-            response = await self._client.aio.models.generate_content(
+            response = await self._client().aio.models.generate_content(
                 model=model, contents=prompt, config=config
             )
         except APIError as error:
             headers = getattr(error.response, "headers", None) or {}
             return refusal(error.code, error.details, headers, model)
         except GoogleAuthError as error:
-            return Trouble(f"no access to Vertex AI: {error}", error.retryable, for_all=True)
+            return _no_access(error)
         except (ClientError, OSError) as error:
             return Trouble(f"the connection broke: {_described(error)}", may_pass=True)
         except ValueError as error:  # JSON that is cut off, or not what the API promises
@@ -141,6 +154,14 @@ def _why_unusable(
 def _text(candidate: "Candidate | None") -> str:
     parts = (candidate.content.parts if candidate and candidate.content else None) or []
     return "".join(part.text for part in parts if part.text and not part.thought)
+
+
+def _no_access(error: "GoogleAuthError") -> Trouble:
+    reason = (
+        "no access to Vertex AI with the machine's credentials, such as the file that "
+        f"GOOGLE_APPLICATION_CREDENTIALS names: {error}"
+    )
+    return Trouble(reason, may_pass=error.retryable, for_all=not error.retryable)
 
 
 def _described(error: Exception) -> str:

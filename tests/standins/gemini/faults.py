@@ -109,7 +109,7 @@ _STATUSES: dict[Fault, tuple[int, str, str]] = {
     Fault.FORBIDDEN: (403, "PERMISSION_DENIED", REFUSAL),
 }
 
-_RETRY_INFO = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": f"{_WAIT}.2s"}
+_RETRY_INFO = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.3s"}
 _PER_DAY = {
     "@type": "type.googleapis.com/google.rpc.QuotaFailure",
     "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}],

@@ -1,0 +1,109 @@
+"""Judging over a service that fails: the outcome is the undisturbed one, or says why not."""
+
+import asyncio
+import itertools
+import re
+import threading
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from gradegate.judges.gemini import GeminiAnswerer
+from gradegate.model.question import Votes
+from gradegate.model.result import Usage
+from gradegate.model.settings import Judge
+from gradegate.scoring.ask import Asker
+from gradegate.scoring.patience import Patience
+from gradegate.store.sqlite import SqliteStore
+from tests.standins.gemini import Fault, GeminiStandin, always, prompt_of, share_of
+from tests.standins.gemini.faults import IN_TRANSPORT, REFUSAL
+from tests.standins.judging import Opinion, question
+
+QUESTIONS = 40
+PATIENCE = Patience(per_call=2.0, per_verdict=60.0, first_retry=0.02, longest_retry=0.5)
+WITHHELD: "itertools.cycle[dict[str, Any]]" = itertools.cycle(
+    [
+        {"candidates": []},
+        {"candidates": [{"finishReason": "SAFETY"}]},
+        {"candidates": [{"content": {"parts": [{"text": '{"rea'}]}, "finishReason": "STOP"}]},
+    ]
+)
+
+
+def opinion(body: dict[str, Any]) -> str:
+    """Yes to even numbers."""
+    number = int(re.findall(r"<(\d+)>", prompt_of(body))[0])
+    return '{"reasoning": "r", "verdict": "%s"}' % ("no" if number % 2 else "yes")
+
+
+class Moody:
+    """The same opinions, but the first answer to every third question is withheld."""
+
+    def __init__(self) -> None:
+        self.seen: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    def __call__(self, body: dict[str, Any]) -> str | dict[str, Any]:
+        """Answer, or withhold."""
+        number = re.findall(r"<(\d+)>", prompt_of(body))[0]
+        with self._lock:
+            self.seen[number] += 1
+            withheld = int(number) % 3 == 0 and self.seen[number] == 1
+        return next(WITHHELD) if withheld else opinion(body)
+
+
+async def judged(gemini: GeminiStandin, store: Path) -> tuple[list[Votes[Opinion]], Usage]:
+    """Ask all questions at once."""
+    judge = GeminiAnswerer.from_environ(gemini.environ)
+    with SqliteStore(store) as kept:
+        async with Asker(judge, kept, Judge(max_parallel=16), patience=PATIENCE) as ask:
+            votes = await asyncio.gather(*(ask(question(f"<{n}>"), 5) for n in range(QUESTIONS)))
+            return votes, ask.usage()
+
+
+async def test_a_third_of_calls_failing_changes_no_outcome(tmp_path: Path) -> None:
+    """503, 429 with and without a wait, hangs, resets, cut bodies, withheld answers."""
+    with GeminiStandin(opinion) as gemini:
+        calm, _ = await judged(gemini, tmp_path / "calm")
+    with GeminiStandin(Moody(), faults=share_of(0.3, IN_TRANSPORT)) as gemini:
+        stormy, usage = await judged(gemini, tmp_path / "stormy")
+        faults = Counter(request.fault for request in gemini.requests)
+        sent = len(gemini.requests)
+        again, none = await judged(gemini, tmp_path / "stormy")
+    assert [votes.failure for votes in stormy] == [None] * QUESTIONS
+    assert [dict(votes.yes) for votes in stormy] == [dict(votes.yes) for votes in calm]
+    assert set(faults) == {None, *IN_TRANSPORT}
+    assert usage.judge_retries == sent - faults[None]
+    assert usage.judge_calls == faults[None]
+    assert [dict(votes.yes) for votes in again] == [dict(votes.yes) for votes in calm]
+    assert (none.judge_calls, none.judge_retries) == (0, 0)
+
+
+async def test_every_call_refused_is_a_failure_with_the_service_s_message(tmp_path: Path) -> None:
+    """No verdict is made up, and the service is not hammered."""
+    with GeminiStandin(opinion, faults=always(Fault.REFUSED)) as gemini:
+        votes, usage = await judged(gemini, tmp_path / "store")
+        assert all(REFUSAL in (each.failure or "") for each in votes)
+        assert not any(each.answers or each.yes for each in votes)
+        assert len(gemini.requests) <= 16
+        assert usage.judge_calls == 0
+
+
+async def test_a_service_that_only_says_busy_ends_in_its_message(tmp_path: Path) -> None:
+    """Within the time for one verdict, however many are asked."""
+    patience = Patience(per_call=1.0, per_verdict=2.0, first_retry=0.1, longest_retry=0.5)
+    with GeminiStandin(opinion, faults=always(Fault.BUSY)) as gemini:
+        judge = GeminiAnswerer.from_environ(gemini.environ)
+        with SqliteStore(tmp_path / "store") as store:
+            async with Asker(judge, store, Judge(), patience=patience) as ask, asyncio.timeout(20):
+                votes = await asyncio.gather(*(ask(question(f"<{n}>"), 5) for n in range(300)))
+    assert all("429 RESOURCE_EXHAUSTED" in (each.failure or "") for each in votes)
+
+
+async def test_no_more_calls_are_under_way_than_allowed(tmp_path: Path) -> None:
+    """Counted by the service."""
+    with GeminiStandin(opinion, latency=0.05) as gemini:
+        votes, usage = await judged(gemini, tmp_path / "store")
+        assert gemini.most_at_once == 16
+        assert usage.judge_calls == len(gemini.requests) == 3 * QUESTIONS
+        assert all(each.failure is None for each in votes)
