@@ -9,6 +9,7 @@ from typing import Self
 
 from gradegate.agents.adk import AdkAgent
 from gradegate.agents.command import CommandAgent
+from gradegate.agents.conversation import written_users
 from gradegate.agents.isolation import Hidden, Sandbox, private_places, shield_process
 from gradegate.agents.recorded import RecordedAgent
 from gradegate.app import World
@@ -20,6 +21,7 @@ from gradegate.model.settings import Judge, Suite
 from gradegate.ports import AgentRunner, Answerer, Ask, Court, UserFactory
 from gradegate.scoring.ask import Asker
 from gradegate.scoring.bench import Progress
+from gradegate.scoring.simulated_user import simulated_users
 from gradegate.scoring.usage import Progress as Asked
 from gradegate.sides.checkout import Side
 from gradegate.store.sqlite import SqliteStore
@@ -111,7 +113,7 @@ class AgentWorkshop:
         """A suite's agent on a side."""
         if suite.traces is not None:
             return _recorded(suite, side, cases)
-        users = _users(ask)
+        users = simulated_users(ask, "", written_users)
         if suite.command is not None:
             return self._command(suite, side, users)
         if suite.agent is None:
@@ -170,10 +172,3 @@ def _recorded(suite: Suite, side: Side, cases: Sequence[Case] | None) -> Recorde
     if cases is not None:
         agent.refuse_strangers(case for case in cases if case.suite == suite.name)
     return agent
-
-
-def _users(ask: Ask) -> UserFactory:
-    from gradegate.agents.conversation import written_users
-
-    del ask
-    return written_users

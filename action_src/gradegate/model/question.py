@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -61,6 +61,10 @@ class Question(Generic[T]):
     def criterion(self) -> str:
         """Whose question this is, for the bill."""
         return self.kind.partition("/")[0]
+
+    def by_default(self, model: str) -> "Question[T]":
+        """The same, put to this model where it names none."""
+        return self if self.model else replace(self, model=model)
 
     def key(self, sample: int) -> str:
         """What one sample's answer is stored under: all that was asked, and of whom."""

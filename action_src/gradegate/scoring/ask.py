@@ -59,6 +59,7 @@ class Asker:
     ) -> None:
         self._answerer = answerer
         self._store = store
+        self._default_model = limits.model
         self._max_calls = limits.max_calls
         self._patience = patience or Patience()
         self._progress = progress
@@ -102,6 +103,7 @@ class Asker:
 
     async def ask(self, question: Question[T], samples: int, *ledgers: Ledger) -> Votes[T]:
         """The same, counted in these ledgers too."""
+        question = question.by_default(self._default_model)
         known = self._failed.get((question.digest, samples))
         if known is not None:
             return known

@@ -38,8 +38,9 @@ class Estimator:
     because the answer may be unusable, or leave nothing to ask.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, default_model: str = "") -> None:
         self._store = store
+        self._default_model = default_model
         self._certain: defaultdict[str, set[str]] = defaultdict(set)
         self._possible: defaultdict[str, set[str]] = defaultdict(set)
         self._leading: dict[str, str] = {}
@@ -47,6 +48,7 @@ class Estimator:
 
     async def __call__(self, question: Question[T], samples: int) -> Votes[T]:
         """Count the question; its outcome where the store has it, else a stand-in's."""
+        question = question.by_default(self._default_model)
         outcomes: list[T | str] = []
         while more := votes.needed(question, outcomes, samples):
             ahead = range(len(outcomes) + 1, len(outcomes) + more + 1)

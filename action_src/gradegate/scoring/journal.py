@@ -93,3 +93,4 @@ class Journal:
         ]
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
+
