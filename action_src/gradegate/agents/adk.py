@@ -1,7 +1,9 @@
 """An ADK agent: our worker, run by an interpreter that has what the agent needs."""
 
 import shutil
+import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -61,8 +63,9 @@ class AdkAgent:
         self._environ = environ
         self._python = agent_python or suite.python
         self._users = users
-        self._builder = Builder(cache, environ, suite.env, sandbox.user)
+        self._cache = cache
         self._agent: CommandAgent | None = None
+        self._folder = tempfile.TemporaryDirectory(prefix="gradegate-agent-")
 
     async def __aenter__(self) -> Self:
         return self
@@ -70,23 +73,22 @@ class AdkAgent:
     async def __aexit__(self, *_: object) -> None:
         if self._agent:
             await self._agent.__aexit__()
+        self._folder.cleanup()
 
     async def prepare(self) -> str | None:
         """Make the environment and start the agent in it, so that it is loaded when asked."""
         place = self._root / (self._suite.agent or ".")
         if not place.is_dir() and not place.with_suffix(".py").is_file():
             return f"there is no agent at {self._suite.agent}"
-        # Before anything of the agent's runs, the installation of its requirements included.
-        worker = shutil.copytree(WORKER, self._sandbox.home / "worker", ignore=_CACHES)
         found = await self._interpreter(place)
         if isinstance(found, str):
             return found
         python, import_from = found
-        command = [str(python), "-s", str(worker), str(place), *map(str, import_from)]
+        command = [str(python), "-s", self._worker(), str(place), *map(str, import_from)]
         limits = Limits(memory_mb=self._suite.memory_mb)
         launch = self._sandbox.launch(command, self._environ, self._names(), limits)
         self._agent = CommandAgent(
-            launch,
+            replace(launch, cwd=self._root),
             turn_timeout=self._suite.turn_timeout,
             case_timeout=self._suite.case_timeout,
             max_sessions=self._suite.max_parallel,
@@ -106,6 +108,17 @@ class AdkAgent:
             return NotRun("the agent was not made ready")
         return await self._agent.run(case, run)
 
+    def _worker(self) -> str:
+        """A copy of the worker that others may read, as they may not where we are installed."""
+        there = self._own_folder() / WORKER.name
+        return str(shutil.copytree(WORKER, there, ignore=_CACHES, dirs_exist_ok=True))
+
+    def _own_folder(self) -> Path:
+        """A folder of ours that the agent can read and not write."""
+        folder = Path(self._folder.name)
+        folder.chmod(0o755)
+        return folder
+
     def _names(self) -> tuple[str, ...]:
         return self._suite.env if "env" in self._suite.model_fields_set else MODEL_VARIABLES
 
@@ -117,7 +130,9 @@ class AdkAgent:
         recipe = find_recipe(self._root, place, self._suite.requirements)
         if isinstance(recipe, str):
             return recipe
-        built = await self._builder.build(recipe)
+        built = await Builder(
+            self._cache, self._environ, self._suite.env, self._sandbox.user, self._own_folder()
+        ).build(recipe)
         if isinstance(built, NotBuilt):
             return built.reason
         return built, (*recipe.import_from, self._root)

@@ -64,6 +64,8 @@ class Builder:
     named: Sequence[str] = ()
     """Variables the suite names; those that are uv's own are handed on."""
     user: tuple[int, int] | None = None
+    spare: Path | None = None
+    """An existing folder for what cannot be kept, because `user` cannot get to `cache`."""
     time_limit: float = _TIME_LIMIT
 
     async def build(self, recipe: Recipe) -> Path | NotBuilt:
@@ -81,36 +83,43 @@ class Builder:
     async def _in_home(self, recipe: Recipe, work: "_Work") -> Path | NotBuilt:
         found = await work.call("python", "find", "--system", "--resolve-links", seconds=60)
         request = found.output.strip() if found.ok else None
-        place = self.cache / "environments" / recipe.key(f"{request} {work.uv}")
-        place.parent.mkdir(parents=True, exist_ok=True)
+        place = await self._folder(work) / recipe.key(f"{request} {work.uv}")
         async with _locked(place.with_suffix(".lock")):
             if not (place / _READY).is_file():
                 failed = await self._make(recipe, work, place, request)
                 if failed:
+                    shutil.rmtree(place, ignore_errors=True)
                     return failed
             (place / _READY).touch()
         return place / "venv" / "bin" / "python"
+
+    async def _folder(self, work: "_Work") -> Path:
+        """Where to look for it; what only we may enter is of no use to another user."""
+        self._make_cache()
+        enters = await work.run(["test", "-x", str(self.cache)], 10, cwd=Path("/"))
+        return self.cache if enters.ok or self.spare is None else self.spare
+
+    def _make_cache(self) -> None:
+        self.cache.mkdir(parents=True, exist_ok=True)
 
     async def _make(
         self, recipe: Recipe, work: "_Work", place: Path, request: str | None
     ) -> NotBuilt | None:
         self._clear(place)
         deadline = time.monotonic() + self.time_limit
+        env = {
+            "UV_PROJECT_ENVIRONMENT": str(place / "venv"),
+            "UV_PYTHON_INSTALL_DIR": str(place / "python"),
+        }
+        python = str(place / "venv" / "bin" / "python")
         for step in _steps(recipe, place / "venv", request):
-            env = {"UV_PROJECT_ENVIRONMENT": str(place / "venv")}
-            env["UV_PYTHON_INSTALL_DIR"] = str(place / "python")
             done = await work.call(*step, seconds=deadline - time.monotonic(), env=env)
             if not done.ok:
-                shutil.rmtree(place, ignore_errors=True)
                 return NotBuilt(f"{_what(recipe)} cannot be installed:\n{done.tail}")
-        python = place / "venv" / "bin" / "python"
-        if not (await work.run([str(python), "-I", "-c", _HAS_ADK], 60)).ok:
-            left = deadline - time.monotonic()
-            done = await work.call(
-                "pip", "install", "--python", str(python), DEFAULT_ADK, seconds=left
-            )
+        if not (await work.run([python, "-I", "-c", _HAS_ADK], 60)).ok:
+            adk = ["pip", "install", "--python", python, DEFAULT_ADK]
+            done = await work.call(*adk, seconds=deadline - time.monotonic())
             if not done.ok:
-                shutil.rmtree(place, ignore_errors=True)
                 return NotBuilt(f"{DEFAULT_ADK} cannot be installed:\n{done.tail}")
         self._take_back(place)
         (place / _READY).write_text(f"{_what(recipe)}\n", encoding="utf-8")
@@ -203,7 +212,11 @@ class _Work:
         return await self.run([self.uv, "--no-progress", *arguments], seconds, env)
 
     async def run(
-        self, command: Sequence[str], seconds: float, env: Mapping[str, str] | None = None
+        self,
+        command: Sequence[str],
+        seconds: float,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> _Done:
         """Run a program to its end or until its time is up."""
         as_whom: dict[str, Any] = {}
@@ -211,7 +224,7 @@ class _Work:
             as_whom = {"user": self.user[0], "group": self.user[1], "extra_groups": []}
         process = await asyncio.create_subprocess_exec(
             *command,
-            cwd=self.folder,
+            cwd=cwd or self.folder,
             env={**self.env, **(env or {})},
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.PIPE,
