@@ -186,6 +186,7 @@ def test_an_apps_own_token_keeps_one_comment(
             forge.start_check(pull_request.head_sha)
         forge.comment(1, body(text), create=True)
     assert [(c.author, c.body) for c in github.comments(1)] == [("reviewer[bot]", body("second"))]
+    assert len(github.asked("POST", "/comments")) == (1 if check_first else 2), "no detour"
 
 
 @pytest.mark.parametrize("level", ["read", "none"])

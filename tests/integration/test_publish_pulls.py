@@ -78,6 +78,7 @@ def test_who_set_the_label(github: GitHubStandIn, open_forge: OpenForge) -> None
     github.unlabel(1, "accept", by="bob")
     github.label(1, "accept", by="carol")
     github.label(1, "bug", by="dave")
+    github.add_event(1, "closed", by="erin")
     assert open_forge().labels_and_actor(1, "accept") == "carol"
 
 

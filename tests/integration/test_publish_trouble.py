@@ -14,6 +14,7 @@ from tests.standins.github import (
     Fault,
     GitHubStandIn,
     broken_connection,
+    cut_short,
     primary_limit,
     secondary_limit,
     server_error,
@@ -84,12 +85,13 @@ def test_a_wait_beyond_our_patience_is_told_at_once(
 def test_patience_is_shared_by_all_requests(github: GitHubStandIn, open_forge: OpenForge) -> None:
     """Many short waits may not add up to a long one."""
     github.add_pull_request()
-    github.fail_next(secondary_limit(1), times=3, method="POST")
-    forge = open_forge(patience_seconds=1.5)
-    began = time.monotonic()
-    assert isinstance(forge.comment(1, BODY, create=True), Skipped)
-    assert 1.0 <= time.monotonic() - began < 2.0
-    assert github.faults.pending == 1
+    github.fail_next(secondary_limit(1), method="GET", path="/comments")
+    github.fail_next(secondary_limit(1), method="POST", path="/comments")
+    outcome = open_forge(patience_seconds=1.5).comment(1, BODY, create=True)
+    assert outcome == Skipped(
+        "comment: HTTP 403, and the next attempt would be in 1 s, which is longer than we may wait"
+    )
+    assert github.faults.pending == 0
 
 
 def test_the_limit_that_github_counts(github: GitHubStandIn, open_forge: OpenForge) -> None:
@@ -182,6 +184,16 @@ def test_an_answer_that_is_not_githubs(github: GitHubStandIn, open_forge: OpenFo
     assert outcome == Skipped("comment: no reason given (HTTP 404)")
 
 
+def test_an_answer_that_ends_in_the_middle(github: GitHubStandIn, open_forge: OpenForge) -> None:
+    """Nobody knows what it would have said."""
+    github.add_pull_request()
+    github.fail_next(cut_short(), method="POST")
+    outcome = open_forge().comment(1, BODY, create=True)
+    assert isinstance(outcome, Skipped)
+    assert outcome.reason.startswith("comment: GitHub did not answer (")
+    assert github.url not in outcome.reason
+
+
 ACTS: list[Callable[[GitHubForge], object]] = [
     lambda forge: forge.start_check(SHA),
     lambda forge: forge.complete_check(SHA, DONE),
@@ -217,7 +229,7 @@ def test_a_repository_is_owner_and_name(open_forge: OpenForge, name: str) -> Non
 
 
 def test_what_we_are_prepared_for_makes_no_noise(
-    github: GitHubStandIn, open_forge: OpenForge, capfd: pytest.CaptureFixture[str]
+    github: GitHubStandIn, open_forge: OpenForge, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The job's log does not speak of failed requests when all went as it should."""
     github.add_pull_request()
@@ -225,4 +237,4 @@ def test_what_we_are_prepared_for_makes_no_noise(
     forge = open_forge()
     forge.complete_check(SHA, DONE)
     forge.comment(1, BODY, create=True)
-    assert capfd.readouterr() == ("", "")
+    assert caplog.messages == []

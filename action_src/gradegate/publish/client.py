@@ -87,7 +87,7 @@ def connect(
         raise ForgeError("no GitHub token: set `github-token: ${{ github.token }}`")
     set_log_level(logging.WARNING)  # it would print every refusal that we are prepared for
     return Github(
-        base_url=api_url.rstrip("/"),
+        base_url=api_url,
         auth=Auth.Token(token),
         timeout=TIMEOUT_SECONDS,
         per_page=PAGE_SIZE,

@@ -37,13 +37,11 @@ def or_forge_error(what: str, read: Callable[[], T]) -> T:
 
 
 def is_forbidden(error: Exception) -> bool:
-    """Whether the token lacks the permission, as opposed to a limit that will pass."""
-    from github import GithubException, RateLimitExceededException
+    """Whether the token lacks the permission; limits are waited for and never come here."""
+    from github import GithubException
 
     return (
-        isinstance(error, GithubException)
-        and error.status == 403  # noqa: PLR2004 - HTTP's number is its name
-        and not isinstance(error, RateLimitExceededException)
+        isinstance(error, GithubException) and error.status == 403  # noqa: PLR2004 - HTTP's number is its name
     )
 
 

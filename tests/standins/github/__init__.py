@@ -12,6 +12,7 @@ As a program: `python -m tests.standins.github --port 8080` (see `__main__`).
 from tests.standins.github.faults import (
     Fault,
     broken_connection,
+    cut_short,
     primary_limit,
     secondary_limit,
     server_error,
@@ -29,6 +30,7 @@ __all__ = [
     "Fault",
     "GitHubStandIn",
     "broken_connection",
+    "cut_short",
     "primary_limit",
     "secondary_limit",
     "server_error",

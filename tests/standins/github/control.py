@@ -25,6 +25,7 @@ KINDS: Mapping[str, Callable[..., faults.Fault]] = {
     for kind in (
         faults.server_error,
         faults.broken_connection,
+        faults.cut_short,
         faults.slow,
         faults.secondary_limit,
         faults.primary_limit,

@@ -37,6 +37,11 @@ def broken_connection(*, too_late: bool = False) -> Fault:
     return Fault(reset=True, too_late=too_late)
 
 
+def cut_short() -> Fault:
+    """An answer that ends in the middle."""
+    return Fault(Answer(200, '{"id": 1', {"Content-Length": "1000", "Connection": "close"}))
+
+
 def slow(seconds: float) -> Fault:
     """A proper answer that takes its time."""
     return Fault(delay=seconds)

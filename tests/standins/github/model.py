@@ -28,18 +28,18 @@ class Actor:
 
 
 @dataclass(frozen=True)
-class LabelEvent:
-    """A label was set or taken away; the actor is None once their account is deleted."""
+class Event:
+    """Something happened, such as `labeled`; the actor is None once their account is deleted."""
 
     id: int
-    kind: Literal["labeled", "unlabeled"]
-    label: str
+    kind: str
     actor: str | None
+    label: str | None = None
 
 
 @dataclass
 class PullRequest:
-    """A pull request, with its labels and what happened to them."""
+    """A pull request, with its labels and what happened to it."""
 
     number: int
     head_sha: str
@@ -47,7 +47,7 @@ class PullRequest:
     head_owner: str
     state: Literal["open", "closed"]
     labels: list[str] = field(default_factory=list)
-    events: list[LabelEvent] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
 
 
 @dataclass

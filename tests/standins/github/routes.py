@@ -222,8 +222,13 @@ def _get_pull(request: Request) -> Answer:
 
 
 def _pulls_of_commit(request: Request) -> Answer:
+    """Those that are open: one closed without a merge is not listed by its commits."""
     sha = request.commit(request.values["commit_sha"])
-    pulls = [pull for pull in request.state.pulls.values() if pull.head_sha == sha]
+    pulls = [
+        pull
+        for pull in request.state.pulls.values()
+        if pull.head_sha == sha and pull.state == "open"
+    ]
     return request.pages(request.views.pull(pull) for pull in pulls)
 
 

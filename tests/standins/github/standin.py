@@ -14,7 +14,7 @@ from tests.standins.github.model import (
     Actor,
     CheckRun,
     Comment,
-    LabelEvent,
+    Event,
     Level,
     PullRequest,
     State,
@@ -109,15 +109,20 @@ class GitHubStandIn:
 
     def label(self, pull_request: int, name: str, *, by: str | None) -> None:
         """Let somebody set a label."""
-        pull = self.state.pulls[pull_request]
-        pull.labels.append(name)
-        pull.events.append(LabelEvent(next(self.state.ids), "labeled", name, by))
+        self.state.pulls[pull_request].labels.append(name)
+        self.add_event(pull_request, "labeled", by=by, label=name)
 
     def unlabel(self, pull_request: int, name: str, *, by: str | None) -> None:
         """Let somebody take a label away."""
-        pull = self.state.pulls[pull_request]
-        pull.labels.remove(name)
-        pull.events.append(LabelEvent(next(self.state.ids), "unlabeled", name, by))
+        self.state.pulls[pull_request].labels.remove(name)
+        self.add_event(pull_request, "unlabeled", by=by, label=name)
+
+    def add_event(
+        self, pull_request: int, kind: str, *, by: str | None, label: str | None = None
+    ) -> None:
+        """Let something have happened, such as `closed`."""
+        event = Event(next(self.state.ids), kind, by, label)
+        self.state.pulls[pull_request].events.append(event)
 
     def fail_next(
         self, fault: Fault, *, times: int = 1, method: str | None = None, path: str = ""

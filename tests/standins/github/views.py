@@ -5,7 +5,7 @@ URLs are built from the server's own address: PyGithub follows no others.
 
 from typing import Any, NamedTuple
 
-from tests.standins.github.model import CheckRun, Comment, LabelEvent, PullRequest, Status
+from tests.standins.github.model import CheckRun, Comment, Event, PullRequest, Status
 
 
 class Views:
@@ -44,13 +44,14 @@ class Views:
         url = f"{self._repo}/labels/{name}"
         return {"id": 1 + sum(name.encode()), "name": name, "color": "ededed", "url": url}
 
-    def event(self, event: LabelEvent) -> dict[str, Any]:
+    def event(self, event: Event) -> dict[str, Any]:
+        label = {} if event.label is None else {"label": {"name": event.label, "color": "ededed"}}
         return {
+            **label,
             "id": event.id,
             "url": f"{self._repo}/issues/events/{event.id}",
             "event": event.kind,
             "actor": self._maybe_user(event.actor),
-            "label": {"name": event.label, "color": "ededed"},
         }
 
     def pull(self, pull: PullRequest) -> dict[str, Any]:

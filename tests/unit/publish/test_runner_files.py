@@ -210,3 +210,8 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
 def test_what_is_changed_can_still_be_read() -> None:
     """A blank is all it takes."""
     assert neutralise("::error::x ##[y]") == ": :error::x ## [y]"
+
+
+def test_control_characters_are_shown_not_obeyed() -> None:
+    """Nothing can colour, clear or overwrite the log."""
+    assert neutralise("\x1b[2Jgone\x07\x00\ta\rb") == "\ufffd[2Jgone\ufffd\ufffd\ta\nb"
