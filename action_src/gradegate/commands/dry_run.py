@@ -9,6 +9,7 @@ from gradegate import numbers
 from gradegate.app import Task, Workshop, set_up
 from gradegate.model.case import Case
 from gradegate.model.trace import NotRun, Trace
+from gradegate.ports import AgentRunner
 from gradegate.prepare import Prepared, Setup
 from gradegate.scoring.estimate import Calls, Estimate, Estimator
 from gradegate.scoring.score import score_run
@@ -31,13 +32,17 @@ def dry_run(task: Task, outside: Outside, store: Path) -> int:
 async def _count(setup: Setup, workshop: Workshop, estimator: Estimator) -> int:
     """Put every run that can be foreseen to the estimator; how many runs agents would make."""
     live = 0
+    recordings: dict[tuple[str, str], AgentRunner] = {}
     for side, case in _planned(setup):
         suite = next(one for one in side.suites if one.name == case.suite)
         if suite.traces is None:
             live += suite.runs
             await score_run(case, _as_expected(case), 1, estimator)
             continue
-        runner = workshop.runner_for(suite, side.side, estimator, None)
+        place = (side.fingerprint, suite.name)
+        if place not in recordings:
+            recordings[place] = workshop.runner_for(suite, side.side, estimator, None)
+        runner = recordings[place]
         for number in range(1, runner.runs_of(case, suite.runs) + 1):
             await score_run(case, await runner.run(case, number), number, estimator)
     return live

@@ -1,0 +1,168 @@
+"""Small repositories to try the whole job on: a scripted agent, eval sets, two branches."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+GRADEGATE = Path(sys.executable).parent / "gradegate"
+
+# An agent of two dozen lines: it answers from a table in a file of its own repository, and
+# notes every run it makes where the test can count them.
+AGENT = """
+import json, os, sys, time
+table = json.load(open("answers.json", encoding="utf-8"))
+log = os.environ.get("AGENT_LOG")
+cases, turns = {}, {}
+for line in sys.stdin:
+    message = json.loads(line)
+    session = message["session"]
+    if message["op"] == "open":
+        cases[session], turns[session] = message["eval_id"], 0
+        if log:
+            with open(log, "a") as file:
+                file.write(f"{message['eval_id']} {message['run']}\\n")
+        answer = {"ok": True}
+    elif message["op"] == "turn":
+        time.sleep(table.get("delay", 0))
+        said = table["cases"].get(cases[session], table["default"])
+        if isinstance(said, list):
+            said = said[min(turns[session], len(said) - 1)]
+        turns[session] += 1
+        if "crash" in said:
+            answer = {"error": said["crash"]}
+        else:
+            answer = {"invocation": {
+                "final_response": {"parts": [{"text": said["text"]}]},
+                "intermediate_data": {"tool_uses": said.get("tools", [])}}}
+    else:
+        answer = {"ok": True}
+    print(json.dumps({"session": session, **answer}), flush=True)
+"""
+
+IDENTITY = {
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@example.com",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@example.com",
+}
+
+
+def turn(asked: str, answer: str, *tools: Mapping[str, Any]) -> dict[str, Any]:
+    """One turn of an eval case: what is asked, and what is expected."""
+    return {
+        "user_content": {"role": "user", "parts": [{"text": asked}]},
+        "final_response": {"role": "model", "parts": [{"text": answer}]},
+        "intermediate_data": {"tool_uses": list(tools)},
+    }
+
+
+def case(eval_id: str, *turns: Mapping[str, Any]) -> dict[str, Any]:
+    """An eval case."""
+    return {"eval_id": eval_id, "conversation": list(turns)}
+
+
+def eval_set(*cases: Mapping[str, Any], name: str = "basic") -> str:
+    """An eval set's file."""
+    return json.dumps({"eval_set_id": name, "eval_cases": list(cases)}, indent=1)
+
+
+@dataclass
+class Project:
+    """A repository under a folder; files are written, committed and looked at by name."""
+
+    root: Path
+    environ: dict[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def create(cls, root: Path) -> "Project":
+        """An empty repository on branch main."""
+        root.mkdir(parents=True)
+        store = root.parent / "cache"
+        project = cls(root, {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(store), **IDENTITY})
+        project.git("init", "-q", "-b", "main")
+        return project
+
+    def git(self, *arguments: str) -> str:
+        """Run git as a user would."""
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=self.root,
+            env={**self.environ, "HOME": str(self.root.parent)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        return done.stdout.strip()
+
+    def write(self, **files: str) -> None:
+        """Write files; `__` stands for a slash and a last `_` for the dot before the ending."""
+        for name, text in files.items():
+            self.put(name.replace("__", "/"), text)
+
+    def put(self, name: str, text: str) -> None:
+        """Write one file."""
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def commit(self, message: str = "change") -> str:
+        """Commit everything; the sha."""
+        self.git("add", "-A")
+        self.git("commit", "-q", "--allow-empty", "-m", message)
+        return self.git("rev-parse", "HEAD")
+
+    def answers(self, cases: Mapping[str, Any], **more: Any) -> None:
+        """What the scripted agent says, case by case."""
+        table = {"default": {"text": "I do not know."}, "cases": dict(cases), **more}
+        self.put("answers.json", json.dumps(table, indent=1))
+
+    def gradegate(
+        self, *arguments: str, **environ: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run the command as a user would."""
+        return subprocess.run(
+            [str(GRADEGATE), *arguments],
+            cwd=self.root,
+            env={**self.environ, "HOME": str(self.root.parent), **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+
+SETTINGS = """
+[[suite]]
+name = "desk"
+command = ["python3", "agent.py"]
+evals = ["evals/*.evalset.json"]
+env = ["AGENT_LOG"]
+"""
+
+WEATHER = {"name": "get_weather", "args": {"city": "Paris"}}
+
+
+def scripted(root: Path, cases: Sequence[Mapping[str, Any]], settings: str = SETTINGS) -> Project:
+    """A repository with the scripted agent, answering all of these cases as expected."""
+    project = Project.create(root)
+    project.put("agent.py", AGENT)
+    project.put("gradegate.toml", settings)
+    project.put("evals/basic.evalset.json", eval_set(*cases))
+    project.answers({one["eval_id"]: expected(one) for one in cases})
+    project.commit("base")
+    return project
+
+
+def expected(one: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The answers that the case expects."""
+    return [
+        {
+            "text": said["final_response"]["parts"][0]["text"],
+            "tools": said["intermediate_data"]["tool_uses"],
+        }
+        for said in one["conversation"]
+    ]
