@@ -1,5 +1,6 @@
 """An answer's type as the JSON Schema that Gemini takes. Pure."""
 
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel
@@ -23,6 +24,7 @@ _TAKEN = frozenset(
 """The service answers 400 to some of the other keywords, and ignores the rest."""
 
 
+@cache
 def response_schema(answer: type[BaseModel]) -> dict[str, Any]:
     """The schema without references, its properties in the order in which to write them."""
     schema = answer.model_json_schema()

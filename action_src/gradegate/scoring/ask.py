@@ -1,44 +1,24 @@
-"""The way from a criterion to a model: samples, votes, store, limits and retry, once for all."""
+"""The way from a criterion to a model: samples and votes, once for all criteria."""
 
 import asyncio
 import itertools
-import random
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel
 
 from gradegate.model.question import Question, Votes
 from gradegate.model.result import Usage
 from gradegate.model.settings import Judge
-from gradegate.ports import Answerer, Ask, Reply, Store, Trouble
+from gradegate.ports import Answerer, Ask, Store
 from gradegate.scoring import votes
-from gradegate.scoring.limiter import Limiter
-from gradegate.scoring.patience import Clock, Outage, Patience
-from gradegate.scoring.refusals import Refusals
-from gradegate.scoring.stored import forget_replies, store_reply, stored_reply
-from gradegate.scoring.usage import Ledger, Pace, Progress
+from gradegate.scoring.calls import Asking, Caller, Failed
+from gradegate.scoring.patience import Clock, Patience
+from gradegate.scoring.stored import forget_replies
+from gradegate.scoring.usage import Ledger, Progress
 
 T = TypeVar("T", bound=BaseModel)
-
-
-class _Failed(NamedTuple):
-    """No answer to a sample, and none to be had by waiting."""
-
-    reason: str
-
-
-@dataclass
-class _Asking:
-    """One question being asked: whose turn it is, whose time, whose bill."""
-
-    question: Question[Any]
-    turn: int
-    clock: Clock
-    ledgers: tuple[Ledger, ...]
-    called: bool = False
-    """Whether a call was made for it, so that voting can have saved others."""
 
 
 class Asker:
@@ -57,22 +37,11 @@ class Asker:
         patience: Patience | None = None,
         progress: Callable[[Progress], None] = lambda _: None,
     ) -> None:
-        self._answerer = answerer
-        self._store = store
-        self._default_model = limits.model
-        self._max_calls = limits.max_calls
         self._patience = patience or Patience()
-        self._progress = progress
-        self._limiter = Limiter(limits.max_parallel, limits.requests_per_minute)
-        self._outage = Outage(self._patience.per_verdict)
-        self._refusals = Refusals()
-        self._ledger = Ledger()
-        self._pace = Pace()
+        self._caller = Caller(answerer, store, limits, self._patience, progress)
+        self._store = store
         self._turns = itertools.count()
-        self._sent = 0
-        self._under_way: dict[str, asyncio.Task[Reply | _Failed]] = {}
         self._failed: dict[tuple[str, int], Votes[Any]] = {}
-        self._draw = random.Random()  # noqa: S311 - spreads retries, guards nothing
 
     async def __aenter__(self) -> Self:
         return self
@@ -82,16 +51,11 @@ class Asker:
 
     async def close(self) -> None:
         """Stop what is still being asked, and close the connections."""
-        tasks = list(self._under_way.values())
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if not isinstance(self._answerer, str):
-            await self._answerer.close()
+        await self._caller.close()
 
     def usage(self, seconds: float = 0.0) -> Usage:
         """What all questions cost so far."""
-        return self._ledger.usage(seconds)
+        return self._caller.ledger.usage(seconds)
 
     def billed_to(self, ledger: Ledger) -> Ask:
         """The same way to ask, counted in this ledger too, such as that of one side."""
@@ -103,23 +67,22 @@ class Asker:
 
     async def ask(self, question: Question[T], samples: int, *ledgers: Ledger) -> Votes[T]:
         """The same, counted in these ledgers too."""
-        question = question.by_default(self._default_model)
         known = self._failed.get((question.digest, samples))
         if known is not None:
             return known
         clock = Clock(self._patience.per_verdict)
-        asking = _Asking(question, next(self._turns), clock, (self._ledger, *ledgers))
+        asking = Asking(question, next(self._turns), clock, (self._caller.ledger, *ledgers))
         outcomes: list[T | str] = []
         while more := votes.needed(question, outcomes, samples):
             numbers = range(len(outcomes) + 1, len(outcomes) + more + 1)
-            replies = await asyncio.gather(*(self._sample(asking, number) for number in numbers))
+            replies = await asyncio.gather(*(self._caller.sample(asking, n) for n in numbers))
             for reply in replies:
-                if isinstance(reply, _Failed):
+                if isinstance(reply, Failed):
                     return Votes(failure=reply.reason)
                 outcomes.append(votes.read(question, reply))
         return self._outcome(asking, outcomes, samples)
 
-    def _outcome(self, asking: _Asking, outcomes: list[T | str], samples: int) -> Votes[T]:
+    def _outcome(self, asking: Asking, outcomes: list[T | str], samples: int) -> Votes[T]:
         question: Question[T] = asking.question
         result = votes.count(question, outcomes, samples)
         if result.failure is not None:
@@ -132,113 +95,6 @@ class Asker:
                 ledger.saved(question.criterion, samples - len(outcomes))
         return result
 
-    async def _sample(self, asking: _Asking, sample: int) -> Reply | _Failed:
-        """One sample: from the store, from whoever is asking it already, or from the judge."""
-        key = asking.question.key(sample)
-        stored = stored_reply(self._store, key)
-        if stored is not None:
-            self._bill_hit(asking)
-            return stored
-        task = self._under_way.get(key)
-        if task is None:
-            task = asyncio.create_task(self._obtain(asking, sample, key))
-            self._under_way[key] = task
-            task.add_done_callback(lambda _: self._under_way.pop(key))
-            return await asyncio.shield(task)
-        reply = await asyncio.shield(task)
-        if isinstance(reply, Reply):
-            self._bill_hit(asking)
-        return reply
-
-    async def _obtain(self, asking: _Asking, sample: int, key: str) -> Reply | _Failed:
-        """Call until there is an answer, or a reason to stop."""
-        trouble: Trouble | None = None
-        for attempt in itertools.count():
-            async with self._limiter.slot(asking.turn) as began:
-                stored = stored_reply(self._store, key)  # by another process, while this one queued
-                if stored is not None:
-                    self._bill_hit(asking)
-                    return stored
-                reason = self._reason_to_stop(asking, trouble)
-                if reason is not None:
-                    return _Failed(reason)
-                outcome = await self._call(asking, sample)
-            if isinstance(outcome, Reply):
-                self._keep(asking, key, outcome)
-                return outcome
-            trouble = outcome
-            pause = self._take_note(asking, trouble, began, attempt)
-            if isinstance(pause, _Failed):
-                return pause
-            await asyncio.sleep(pause)
-        raise AssertionError("counting has no end")
-
-    async def _call(self, asking: _Asking, sample: int) -> Reply | Trouble:
-        assert not isinstance(self._answerer, str)  # noqa: S101 - `_reason_to_stop` saw to it
-        self._sent += 1
-        limit = min(self._patience.per_call, asking.clock.left(_now()))
-        try:
-            async with asyncio.timeout(limit):
-                return await self._answerer.answer(asking.question, sample)
-        except TimeoutError:
-            return Trouble(f"the judge did not answer within {limit:.3g} s", may_pass=True)
-
-    def _reason_to_stop(self, asking: _Asking, trouble: Trouble | None) -> str | None:
-        """Why not to call (again); looking starts the verdict's clock."""
-        if isinstance(self._answerer, str):
-            return self._answerer
-        if self._max_calls and self._sent >= self._max_calls:
-            return (
-                f"the limit of {self._max_calls} judge calls is reached: "
-                "raise `max_calls` under `[judge]` in gradegate.toml"
-            )
-        now = _now()
-        if asking.clock.left(now) <= 0 and trouble is not None:
-            return self._out_of_time(trouble)
-        return self._refusals.reason(asking.question.model) or self._outage.reason(now)
-
-    def _take_note(
-        self, asking: _Asking, trouble: Trouble, began: float, attempt: int
-    ) -> float | _Failed:
-        """Remember the trouble; how long to wait before the next attempt, or why to give up."""
-        for ledger in asking.ledgers:
-            ledger.retry(asking.question.criterion)
-        if not trouble.may_pass:
-            self._refusals.refused(asking.question.model, trouble)
-            return _Failed(trouble.reason)
-        now = _now()
-        self._outage.trouble(trouble, now)
-        reason = self._outage.reason(now)
-        if reason is not None:
-            return _Failed(reason)
-        if trouble.slow_down:
-            self._limiter.slow_down(began, trouble.wait)
-        pause = trouble.wait or self._patience.backoff(attempt, self._draw.random())
-        return pause if pause < asking.clock.left(now) else _Failed(self._out_of_time(trouble))
-
-    def _out_of_time(self, trouble: Trouble) -> str:
-        return f"{trouble.reason} (given up after {self._patience.per_verdict:.0f} s of trying)"
-
-    def _keep(self, asking: _Asking, key: str, reply: Reply) -> None:
-        asking.called = True
-        store_reply(self._store, key, reply)
-        self._limiter.answered()
-        self._outage.answered()
-        self._refusals.answered(asking.question.model)
-        for ledger in asking.ledgers:
-            ledger.call(asking.question.criterion, reply)
-        self._pace.tick(_now())
-        self._report()
-
-    def _bill_hit(self, asking: _Asking) -> None:
-        for ledger in asking.ledgers:
-            ledger.hit(asking.question.criterion)
-        self._report()
-
-    def _report(self) -> None:
-        waiting = len(self._under_way)
-        self._progress(Progress(self._ledger.calls, self._ledger.hits, waiting, self._pace.rate))
-
 
 @dataclass(frozen=True)
 class _Billed:
@@ -247,7 +103,3 @@ class _Billed:
 
     async def __call__(self, question: Question[T], samples: int) -> Votes[T]:
         return await self.asker.ask(question, samples, self.ledger)
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
