@@ -1,93 +1,21 @@
 """The four judged criteria give google-adk's scores, for fewer calls."""
 
 import json
-import os
-import subprocess
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from gradegate.criteria import registry
-from gradegate.judges.gemini import GeminiAnswerer
-from gradegate.model.evalset import EvalCase
-from gradegate.model.result import CriterionResult, Status
-from gradegate.model.settings import Judge
-from gradegate.model.trace import Trace
-from gradegate.ports import Ask
-from gradegate.scoring.ask import Asker
-from gradegate.store.sqlite import SqliteStore
-from tests.parity.against import INTERPRETER
+from gradegate.model.result import Status
 from tests.parity.judged.cases import Batch, batches
 from tests.parity.judged.judge import MarkedJudge
 from tests.parity.judged.marks import Marks
+from tests.parity.judged.sides import Scored, asker, disagreement, google_adks, ours
 from tests.standins.gemini import GeminiStandin
 
 # google-genai derives from aiohttp's session, which aiohttp discourages.
 pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class Aiohttp:DeprecationWarning")
 
 CASES, SEED = 60, 20
-CLOSE = 1e-9
-
-
-def google_adks(batch: Batch, environ: Mapping[str, str]) -> list[dict[str, Any]]:
-    """google-adk's results for a batch, judged where the environment says."""
-    assert INTERPRETER.exists(), "google-adk is not installed: run `make test-parity`"
-    script = Path(__file__).with_name("service.py")
-    found = subprocess.run(
-        [INTERPRETER, script],
-        input=json.dumps(batch.as_json()),
-        env={"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], **environ},
-        stdout=subprocess.PIPE,
-        encoding="utf-8",
-        check=True,
-    )
-    cases: list[dict[str, Any]] = json.loads(found.stdout)["cases"]
-    return cases
-
-
-async def ours(batch: Batch, ask: Ask) -> list[dict[str, CriterionResult]]:
-    """Our results for a batch."""
-    return [
-        {name: await _score(name, entry, each, ask) for name, entry in batch.criteria.items()}
-        for each in batch.cases
-    ]
-
-
-async def _score(name: str, entry: Any, each: dict[str, Any], ask: Ask) -> CriterionResult:
-    case = EvalCase.model_validate(each["case"])
-    trace = Trace.model_validate(
-        {"eval_set": "parity", "eval_id": case.eval_id, "invocations": each["actual"]}
-    )
-    return await registry.parse(name, entry).score(case, trace, ask)
-
-
-@asynccontextmanager
-async def asker(environ: Mapping[str, str], store: Path) -> AsyncIterator[Asker]:
-    """Everything that stands behind `ask`, on a store file."""
-    answerer = GeminiAnswerer.from_environ(environ)
-    with SqliteStore(store) as kept:
-        async with Asker(answerer, kept, Judge()) as ask:
-            yield ask
-
-
-def disagreement(mine: CriterionResult, theirs: dict[str, Any]) -> str | None:
-    """How a result differs from google-adk's, turn by turn and in all."""
-    scores = [mine.score, *(turn.score for turn in mine.invocations)]
-    others = [theirs["score"], *theirs["invocations"]]
-    same = len(scores) == len(others) and all(map(_close, scores, others))
-    told = mine.status in {Status.NOT_EVALUATED, Status.INFORMATIONAL}
-    if same and (told or mine.status.value == theirs["status"]):
-        return None
-    return f"ours {mine.status} {scores}, google-adk's {theirs['status']} {others}"
-
-
-def _close(one: float | None, other: float | None) -> bool:
-    if one is None or other is None:
-        return one is other
-    return abs(one - other) <= CLOSE
 
 
 async def test_scores_are_google_adks_for_three_quarters_of_its_calls(tmp_path: Path) -> None:
@@ -95,7 +23,7 @@ async def test_scores_are_google_adks_for_three_quarters_of_its_calls(tmp_path: 
     work = batches(SEED, CASES)
     theirs_judge, our_judge = MarkedJudge(Marks(SEED)), MarkedJudge(Marks(SEED))
     with GeminiStandin(theirs_judge) as standin:
-        theirs = [case for batch in work for case in google_adks(batch, standin.environ)]
+        theirs = [case for batch in work for case in google_adks(batch, standin.environ)["cases"]]
     with GeminiStandin(our_judge) as standin:
         async with asker(standin.environ, tmp_path / "store") as ask:
             mine = [case for batch in work for case in await ours(batch, ask)]
@@ -114,7 +42,7 @@ async def test_scores_are_google_adks_for_three_quarters_of_its_calls(tmp_path: 
     assert calls <= 0.75 * reference
 
 
-def _is_worth_comparing(results: list[dict[str, CriterionResult]]) -> None:
+def _is_worth_comparing(results: list[Scored]) -> None:
     """Each criterion had passing and failing cases, and some that could not be had in full."""
     for name in results[0]:
         statuses = {case[name].status for case in results}
