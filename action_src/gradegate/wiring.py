@@ -1,5 +1,6 @@
 """The one place that builds what touches the outside world."""
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -42,6 +43,8 @@ class Outside:
     agent_python: str | None = None
     answers: Path | None = None
     """Recorded answers to judge with, in place of a model."""
+    trusted: bool = False
+    """The agents are our own, as in the demo: how well they are kept apart is no news."""
     on_runs: Progress = lambda _done, _total: None
     on_asked: Callable[[Asked], None] = lambda _: None
 
@@ -133,7 +136,9 @@ class AgentWorkshop:
 
     def _command(self, suite: Suite, side: Side, users: UserFactory) -> CommandAgent:
         assert suite.command is not None  # noqa: S101 - the caller looked
-        launch = self._sandbox(side).launch(suite.command, self._outside.environ, suite.env)
+        environ = self._outside.environ
+        sandbox = self._sandbox(side, _program(suite.command[0], environ))
+        launch = sandbox.launch(suite.command, environ, suite.env)
         return CommandAgent(
             replace(launch, cwd=side.root),
             turn_timeout=suite.turn_timeout,
@@ -142,7 +147,7 @@ class AgentWorkshop:
             users=users,
         )
 
-    def _sandbox(self, side: Side) -> Sandbox:
+    def _sandbox(self, side: Side, needs: Sequence[Path] = ()) -> Sandbox:
         """One a side: its suites share the checkout."""
         if side.top not in self._sandboxes:
             if not self._sandboxes:
@@ -151,13 +156,21 @@ class AgentWorkshop:
                 hidden = self._stack.enter_context(Hidden(places))
                 for warning in hidden.warnings:
                     self._remark(warning)
-            sandbox = self._stack.enter_context(Sandbox.for_side(side.top))
+            sandbox = self._stack.enter_context(Sandbox.for_side(side.top, needs))
             self._sandboxes[side.top] = sandbox
         return self._sandboxes[side.top]
 
     def _remark(self, warning: str | None) -> None:
-        if warning:
+        if warning and not self._outside.trusted:
             self._warnings[warning] = None
+
+
+def _program(name: str, environ: Mapping[str, str]) -> list[Path]:
+    """The program a command starts, where it is none of the checkout's own."""
+    if "/" in name and not name.startswith("/"):
+        return []
+    found = shutil.which(name, path=environ.get("PATH"))
+    return [Path(found)] if found else []
 
 
 def _recorded(suite: Suite, side: Side, cases: Sequence[Case] | None) -> RecordedAgent:

@@ -1,0 +1,1 @@
+"""A small repository with a pull request, for `gradegate demo`."""
