@@ -23,7 +23,7 @@ from gradegate.model.result import Results, Usage
 from gradegate.model.settings import Judge, Suite
 from gradegate.ports import AgentRunner, Ask, Court, Store
 from gradegate.prepare import Prepared, Selection, Setup, prepare
-from gradegate.scoring.bench import Agent, Bench, Progress, Request, Team
+from gradegate.scoring.bench import Agent, Bench, Progress, Request, Team, always_failing
 from gradegate.scoring.journal import Journal
 from gradegate.scoring.results import results_of
 from gradegate.sides.checkout import Side, Wanted, check_out
@@ -104,13 +104,25 @@ async def evaluate(task: Task, world: World) -> Evaluated:
         base=_base_side(setup, base, journal),
         head=HeadSide(commit=setup.head.side.commit, fingerprint=setup.head.fingerprint),
         usage=usage,
-        warnings=(*setup.warnings, *warnings, *_expired(setup, world.today)),
+        warnings=(
+            *setup.warnings,
+            *warnings,
+            *always_failing(head, base),
+            *_expired(setup, world.today),
+        ),
     )
     return Evaluated(
         _report(task, setup, what, measured, frame),
         setup,
-        results_of(head.runs, frame.head.commit, frame.head.fingerprint, usage),
-        results_of(base.runs, frame.base.commit, frame.base.fingerprint, Usage()) if base else None,
+        _results(head, frame.head, task, usage),
+        _results(base, frame.base, task, Usage()) if base else None,
+    )
+
+
+def _results(team: Team, side: HeadSide | BaseSide, task: Task, usage: Usage) -> Results:
+    shard = task.selection.shard
+    return results_of(
+        team.runs, side.commit, side.fingerprint, usage, shard=str(shard) if shard else None
     )
 
 

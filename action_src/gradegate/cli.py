@@ -2,7 +2,13 @@
 
 import os
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace, RawDescriptionHelpFormatter
+from argparse import (
+    SUPPRESS,
+    ArgumentParser,
+    ArgumentTypeError,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -63,7 +69,7 @@ def _parser() -> ArgumentParser:
 
     def add(name: str, target: str, text: str) -> ArgumentParser:
         made = commands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
-        made.add_argument("--debug", action="store_true", default=False, help="show tracebacks")
+        made.add_argument("--debug", action="store_true", default=SUPPRESS, help="show tracebacks")
         made.set_defaults(command=target)
         return made
 

@@ -90,10 +90,15 @@ def event_of(name: str, payload: Mapping[str, Any], ref: str = "") -> Event:
     """The typed event for a payload."""
     try:
         return _typed(name, payload, ref)
-    except (KeyError, TypeError) as missing:
+    except KeyError as missing:
         raise InputError(
             f"the event file of `{name}` has no {missing}: is GITHUB_EVENT_PATH the one GitHub set?"
         ) from missing
+    except (TypeError, AttributeError, ValueError) as error:
+        raise InputError(
+            f"the event file of `{name}` is not as GitHub writes it: is GITHUB_EVENT_PATH the one "
+            "GitHub set?"
+        ) from error
 
 
 def _typed(name: str, payload: Mapping[str, Any], ref: str) -> Event:

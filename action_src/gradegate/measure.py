@@ -106,7 +106,12 @@ async def _full_passes(what: Comparable, bench: Bench) -> int | None:
 
 
 async def _confirmed(what: Comparable, bench: Bench) -> Mapping[SuspectId, Outcome]:
-    """Fresh runs of suspects, in rounds, until nothing more can be learnt."""
+    """Fresh runs of suspects, in rounds, until nothing more can be learnt.
+
+    With `confirm_runs = 0` nobody wants any: the first pass has the last word.
+    """
+    if not what.gate.confirm_runs:
+        return {}
     doubts = _that_can_rerun(what, doubts_of(what.judgements({})))
     heads = {pair.key: pair.head for pair in what.pairs if pair.head}
     while True:

@@ -84,6 +84,8 @@ def decide(event: Event, inputs: Inputs) -> Plan:
     """The plan for an event, and for what the workflow asks by its inputs."""
     if isinstance(event, PullRequestTarget):
         return Refuse(reason=DANGEROUS)
+    if isinstance(event, Push) and event.deleted:
+        return Skip(reason=f"{event.ref} was deleted")
     plan = _asked(event, inputs.mode)
     if isinstance(plan, Evaluate) and inputs.base is not None:
         return plan.model_copy(update={"base": BaseRule(rev=inputs.base)})
@@ -105,8 +107,6 @@ def _asked(event: Event, mode: Mode) -> Plan:
 def _usual(event: Event) -> Plan:
     """What people expect of each event."""
     match event:
-        case Push(deleted=True):
-            return Skip(reason=f"{event.ref} was deleted")
         case Push() if not event.ref.startswith("refs/heads/"):
             return Skip(reason=f"{event.ref} is no branch, so there is nothing to compare it with")
         case Push() | Dispatch() if event.ref == f"refs/heads/{event.default_branch}":

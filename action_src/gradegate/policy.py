@@ -6,6 +6,8 @@ base; head can make it stricter at once and looser only by being merged.
 
 from collections.abc import Iterable, Sequence
 
+from gradegate.compare.confirm import smallest_confirm_runs
+from gradegate.compare.loosened import confirm_strictness
 from gradegate.inputs import Inputs
 from gradegate.model.base import Value
 from gradegate.model.budget import stricter_budget
@@ -41,11 +43,12 @@ def effective(
     """What holds, given each side's file (None: it has none) and head's suites."""
     theirs = head or Settings()
     ours = base or theirs
+    _refuse_too_few_runs(theirs.gate)
     chosen = tuple(_with_inputs(suite, inputs) for suite in _chosen(suites, inputs.suite))
     trusted, warnings = _with_base(chosen, base)
     return Policy(
         suites=trusted,
-        gate=_gate_of_inputs(stricter_gate(ours.gate, theirs.gate), inputs),
+        gate=stricter_gate(_with_rules(ours.gate, inputs), _with_rules(theirs.gate, inputs)),
         judge=ours.judge,
         quarantine=shorter_quarantine(ours.quarantine, theirs.quarantine),
         report=_report_of_inputs(theirs.report, inputs),
@@ -60,7 +63,7 @@ def stricter_gate(base: Gate, head: Gate) -> Gate:
         fail_on=tuple(kind for kind in ReasonKind if kind in {*base.fail_on, *head.fail_on}),
         tolerance=min(base.tolerance, head.tolerance),
         alpha=max(base.alpha, head.alpha),
-        confirm_runs=max(base.confirm_runs, head.confirm_runs),
+        confirm_runs=max(base.confirm_runs, head.confirm_runs, key=confirm_strictness),
         criteria={
             name: CriterionGate(tolerance=min(base.tolerance_for(name), head.tolerance_for(name)))
             for name in sorted(named)
@@ -70,6 +73,20 @@ def stricter_gate(base: Gate, head: Gate) -> Gate:
             for name in sorted({*base.budget, *head.budget})
         },
     )
+
+
+def _refuse_too_few_runs(gate: Gate) -> None:
+    """A gate that can never confirm anything lets everything pass, and looks as if it guarded.
+
+    Head's is enough to look at: what holds is never weaker than that.
+    """
+    least = smallest_confirm_runs(gate.alpha)
+    if 0 < gate.confirm_runs < least:
+        raise InputError(
+            f"`confirm_runs` under [gate] is {gate.confirm_runs}: with so few runs a side no "
+            f"broken case can be told from a flaky one at `alpha` {gate.alpha:g}; write {least} "
+            "or more, or 0 to have every case that turned red block without being run again"
+        )
 
 
 def shorter_quarantine(
@@ -96,10 +113,13 @@ def _chosen(suites: Sequence[Suite], name: str | None) -> tuple[Suite, ...]:
 
 def _with_inputs(suite: Suite, inputs: Inputs) -> Suite:
     given = {"agent": inputs.agent, "evals": inputs.evals, "runs": inputs.runs}
-    return Suite.model_validate(
-        suite.model_dump(exclude_unset=True)
-        | {key: value for key, value in given.items() if value is not None}
-    )
+    wanted = {key: value for key, value in given.items() if value is not None}
+    if inputs.agent is not None and suite.command is not None:
+        raise InputError(
+            f"input `agent` names an ADK agent, and suite `{suite.name}` runs a `command`: leave "
+            "the input out, or choose another suite with `suite`"
+        )
+    return suite.model_copy(update=wanted)
 
 
 def _with_base(
@@ -116,23 +136,33 @@ def _with_base(
         if own is None:
             trusted.append(suite.model_copy(update={"env": ()}))
             if suite.env:
-                warnings.append(_later(suite, ("env",), "suite is new"))
+                warnings.append(f"suite {suite.name} is new: its `env` counts once it is merged")
             continue
-        same_kind = suite.command is None or own.command is not None
-        taken = ("env", *(_OF_BASE if same_kind else ()))
+        taken = _taken_from_base(suite, own)
         changed = [name for name in taken if getattr(suite, name) != getattr(own, name)]
         trusted.append(suite.model_copy(update={name: getattr(own, name) for name in changed}))
         if changed:
-            warnings.append(_later(suite, changed, "pull request changes them"))
+            listed = ", ".join(f"`{name}`" for name in changed)
+            warnings.append(
+                f"suite {suite.name}: this pull request changes {listed}; base's word counts "
+                "until it is merged"
+            )
     return tuple(trusted), tuple(warnings)
 
 
-def _later(suite: Suite, names: Iterable[str], why: str) -> str:
-    listed = ", ".join(f"`{name}`" for name in names)
-    return f"suite {suite.name}: {listed} of this {why}; base's word counts until it is merged"
+def _taken_from_base(suite: Suite, own: Suite) -> tuple[str, ...]:
+    """The fields in which base's word counts.
+
+    Where base names a program to run, that is what is run: head cannot put a recording or
+    another agent in its place. A program that base knows nothing of runs head's code, as an
+    agent would.
+    """
+    if own.command is not None:
+        return ("env", *_OF_BASE, "agent", "traces")
+    return ("env", *(_OF_BASE if suite.command is None else ()))
 
 
-def _gate_of_inputs(gate: Gate, inputs: Inputs) -> Gate:
+def _with_rules(gate: Gate, inputs: Inputs) -> Gate:
     given = {"fail_on": inputs.fail_on, "tolerance": inputs.tolerance}
     return gate.model_copy(update={key: value for key, value in given.items() if value is not None})
 

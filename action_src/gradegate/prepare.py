@@ -8,6 +8,7 @@ from pathlib import Path
 from gradegate.compare.loosened import loosened
 from gradegate.compare.pairing import Pair, pair, without_base
 from gradegate.evalsets.config import CONFIG_FILE
+from gradegate.evalsets.discover import find
 from gradegate.evalsets.load import LoadedSuite
 from gradegate.evalsets.suites import Project, load_all, read_project
 from gradegate.inputs import Inputs, Shard
@@ -33,12 +34,21 @@ class Selection:
         """Whether cases are left out."""
         return self.case is not None or self.shard is not None
 
-    def of(self, cases: Sequence[Case]) -> tuple[Case, ...]:
-        """The chosen ones, in their order."""
-        chosen = [one for one in cases if self.case is None or fnmatchcase(one.eval_id, self.case)]
-        if self.shard is not None:
-            chosen = chosen[self.shard.number - 1 :: self.shard.total]
-        return tuple(chosen)
+    def of(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
+        """The chosen ones, in their order; each pair, also of a removed case, is in one shard.
+
+        Raises:
+            InputError: the glob matches nothing.
+        """
+        chosen = tuple(
+            one for one in pairs if self.case is None or fnmatchcase(one.key.eval_id, self.case)
+        )
+        if self.case is not None and not chosen:
+            raise InputError(
+                f"no case matches `--case {self.case}`: it is a glob over eval ids, such as "
+                f"`{pairs[0].key.eval_id if pairs else 'paris*'}`"
+            )
+        return chosen[self.shard.number - 1 :: self.shard.total] if self.shard else chosen
 
 
 @dataclass(frozen=True)
@@ -87,7 +97,7 @@ def prepare(sides: Sides, inputs: Inputs, selection: Selection) -> Setup:
     loaded = load_all(project.root, policy.suites)
     head = _prepared(sides.head, project, policy.suites, loaded)
     base = _prepared_base(sides.base, base_project, head, inputs, warnings)
-    pairs = _pairs(head, base, selection)
+    pairs = selection.of(_pairs(head, base))
     return Setup(
         head=head,
         base=base,
@@ -117,7 +127,7 @@ def _prepared(
     side: Side, project: Project, suites: tuple[Suite, ...], loaded: Sequence[LoadedSuite]
 ) -> Prepared:
     cases = tuple(case for one in loaded for case in one.cases)
-    exclude = _not_the_agent(suites, cases)
+    exclude = _not_the_agent(project, suites, cases)
     identities = {suite.name: agent_identity(suite, side, exclude) for suite in suites}
     print_ = fingerprint(list(identities.values()), cases, project.settings)
     return Prepared(side, project, suites, cases, identities, print_)
@@ -172,33 +182,20 @@ def _of_base(suite: Suite, own: Suite) -> Suite:
     )
 
 
-def _pairs(head: Prepared, base: Prepared | None, selection: Selection) -> tuple[Pair, ...]:
-    chosen = {case.key for case in selection.of(head.cases)}
-    if base is None:
-        found: Iterable[Pair] = without_base(head.cases)
-    else:
-        found = pair(base.cases, head.cases)
-    pairs = tuple(one for one in found if one.head is None or one.key in chosen)
-    if selection.is_partial:
-        pairs = tuple(
-            one
-            for one in pairs
-            if one.head
-            or (selection.shard is None and selection.of([one.base] if one.base else []))
-        )
-    if not any(one.head for one in pairs) and selection.case is not None:
-        raise InputError(
-            f"no case matches `--case {selection.case}`: it is a glob over eval ids, such as "
-            f"`{head.cases[0].eval_id if head.cases else 'paris*'}`"
-        )
-    return pairs
+def _pairs(head: Prepared, base: Prepared | None) -> tuple[Pair, ...]:
+    return without_base(head.cases) if base is None else pair(base.cases, head.cases)
 
 
-def _not_the_agent(suites: Sequence[Suite], cases: Iterable[Case]) -> list[str]:
-    """Files of a project that evaluate the agent and are no part of it."""
-    sets = {case.eval_set for case in cases}
+def _not_the_agent(project: Project, suites: Sequence[Suite], cases: Iterable[Case]) -> list[str]:
+    """Files of a project that evaluate the agent and are no part of it.
+
+    Those of all its suites, whichever were asked for: an agent is who it is in every job.
+    """
+    all_suites = (*project.suites, *suites)
+    globs = [glob for suite in all_suites for glob in suite.evals or filter(None, (suite.agent,))]
+    sets = {case.eval_set for case in cases} | set(find(project.root, globs))
     configs = {(Path(name).parent / CONFIG_FILE).as_posix() for name in sets}
-    named = {path for suite in suites for path in (suite.eval_config, suite.traces) if path}
+    named = {path for suite in all_suites for path in (suite.eval_config, suite.traces) if path}
     return sorted(sets | configs | named)
 
 

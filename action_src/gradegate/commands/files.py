@@ -8,6 +8,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
+from gradegate.commands.run import interruptible
 from gradegate.deliver import EXIT_CODES
 from gradegate.evalsets.finding import refuse_errors
 from gradegate.evalsets.load import LoadedSuite, load_cases_of_files
@@ -30,7 +31,7 @@ def score(options: Namespace, environ: Mapping[str, str]) -> int:
     loaded = load_cases_of_files(Path.cwd(), options.evals, options.config)
     _remark(loaded)
     traces = read_traces(options.traces)
-    results = asyncio.run(_score(loaded, traces, options, environ))
+    results = interruptible(_score(loaded, traces, options, environ))
     _write(options.out, results.model_dump_json(indent=2) + "\n")
     return exit_code_of(results)
 
@@ -106,7 +107,7 @@ def record(options: Namespace, environ: Mapping[str, str]) -> int:
     """Run an agent, one side, and keep what it did."""
     loaded = load_cases_of_files(Path.cwd(), options.evals)
     _remark(loaded)
-    traces = asyncio.run(_record(loaded, options, environ))
+    traces = interruptible(_record(loaded, options, environ))
     _write(options.out, Traces.of(traces).model_dump_json(indent=1, exclude_defaults=True) + "\n")
     failed = [trace for trace in traces if trace.error]
     _say(f"recorded {len(traces)} runs, {len(failed)} of them failed")

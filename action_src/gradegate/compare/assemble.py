@@ -4,7 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from gradegate.compare.cases import Judgement
-from gradegate.compare.criteria import by_criterion, compare_criteria, leaks_of
+from gradegate.compare.criteria import (
+    by_criterion,
+    compare_criteria,
+    leaks_of,
+    may_have_regressed,
+    worst_leaks_of,
+)
 from gradegate.compare.evidence import evidence_of
 from gradegate.compare.gate import Rules, decide
 from gradegate.compare.pairing import Pair
@@ -49,8 +55,10 @@ class Frame:
 
 def assemble(found: Findings, rules: Rules, frame: Frame, others: Iterable[Reason] = ()) -> Report:
     """Compare, decide, and gather the evidence for what needs attention."""
-    criteria = criteria_of(found, rules)
-    decision = decide(rules, found.pairs, found.judgements, criteria, others)
+    criteria, doubtful = _criteria(found, rules)
+    decision = decide(
+        rules, found.pairs, found.judgements, criteria, others, open_criteria=doubtful
+    )
     judged: dict[CaseKey, list[Judgement]] = {}
     for one in found.judgements:
         judged.setdefault(one.pair.key, []).append(one)
@@ -69,10 +77,21 @@ def assemble(found: Findings, rules: Rules, frame: Frame, others: Iterable[Reaso
 
 def criteria_of(found: Findings, rules: Rules) -> tuple[CriterionComparison, ...]:
     """The criteria over all cases."""
+    return _criteria(found, rules)[0]
+
+
+def _criteria(
+    found: Findings, rules: Rules
+) -> tuple[tuple[CriterionComparison, ...], frozenset[str]]:
+    """The criteria over all cases, and those that missing scores leave open."""
     grouped = by_criterion(found.judgements, rules.quarantined)
     base: Mapping[CaseKey, Sequence[Scored]] = found.base or {}
     leaks = leaks_of(grouped, base, found.head)
-    return compare_criteria(grouped, leaks, rules.gate, look=found.look)
+    worst = worst_leaks_of(grouped, base, found.head)
+    return (
+        compare_criteria(grouped, leaks, rules.gate, look=found.look),
+        may_have_regressed(leaks, worst, rules.gate, look=found.look),
+    )
 
 
 def _case(

@@ -52,7 +52,26 @@ class Judgement:
     @property
     def falls_short(self) -> bool:
         """Whether head is below its threshold, and not only now and then."""
-        return self.head.standing == "failed" and not self.is_flaky
+        return self.head.standing == "failed" and not self.is_flaky and not self.is_open
+
+    @property
+    def is_open(self) -> bool:
+        """Whether scores that could not be had leave it open if head meets its threshold."""
+        lost = self.settled is not None and self.settled.verdict is Verdict.UNCERTAIN
+        return self.head.standing == "unknown" or (self.base is None and lost)
+
+    @property
+    def may_be_worse(self) -> bool:
+        """Whether scores that could not be had leave it open if head is worse than base.
+
+        Not where head passed every time, nor where base failed and nobody asked it again.
+        """
+        if self.verdict is not Verdict.UNCERTAIN or self.base is None:
+            return False
+        asked_again = self.head.standing == "failed"
+        return self.head.passed < self.head.planned and (
+            self.base.standing != "failed" or asked_again
+        )
 
     @property
     def is_flaky(self) -> bool:

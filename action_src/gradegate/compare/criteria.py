@@ -5,12 +5,14 @@ from collections.abc import Collection, Mapping, Sequence
 from gradegate.compare.cases import Judgement
 from gradegate.compare.leak import Leak, compare_criterion, verdicts
 from gradegate.compare.observe import full_passes
+from gradegate.criteria import registry
 from gradegate.model.case import CaseKey
 from gradegate.model.evaluation import Runs
 from gradegate.model.report import CriterionComparison, Verdict
 from gradegate.model.settings import Gate
 
 Grouped = Mapping[str, Sequence[Judgement]]
+Scores = list[tuple[float, ...]]
 
 
 def by_criterion(
@@ -26,14 +28,43 @@ def by_criterion(
 
 def leaks_of(grouped: Grouped, base: Runs, head: Runs) -> dict[str, Leak]:
     """Each criterion over the cases that have a base to be compared with."""
+    return {
+        name: compare_criterion(_scores(name, judgements, base), _scores(name, judgements, head))
+        for name, judgements in grouped.items()
+    }
+
+
+def worst_leaks_of(grouped: Grouped, base: Runs, head: Runs) -> dict[str, Leak]:
+    """The same where scores are missing, had each of them been the worst for head."""
     found = {}
     for name, judgements in grouped.items():
-        keys = [one.pair.key for one in judgements if one.base is not None]
-        found[name] = compare_criterion(
-            [full_passes(base.get(key, ()), name) for key in keys],
-            [full_passes(head.get(key, ()), name) for key in keys],
+        cls = registry.criterion_class(name)
+        low, high = cls.range if cls else (0.0, 1.0)
+        worst = (
+            _scores(name, judgements, base, missing=high),
+            _scores(name, judgements, head, missing=low),
         )
+        if worst != (_scores(name, judgements, base), _scores(name, judgements, head)):
+            found[name] = compare_criterion(*worst)
     return found
+
+
+def _scores(
+    name: str, judgements: Sequence[Judgement], runs: Runs, *, missing: float | None = None
+) -> Scores:
+    keys = [one.pair.key for one in judgements if one.base is not None]
+    return [full_passes(runs.get(key, ()), name, missing=missing) for key in keys]
+
+
+def may_have_regressed(
+    leaks: Mapping[str, Leak], worst: Mapping[str, Leak], gate: Gate, *, look: int | None
+) -> frozenset[str]:
+    """Criteria that the missing scores could turn into regressions."""
+    comparable = {name: leak for name, leak in {**leaks, **worst}.items() if leak.n}
+    told = verdicts(comparable, gate.tolerance_for, alpha=gate.alpha, look=look)
+    return frozenset(
+        name for name in worst if name in told and told[name].verdict is Verdict.REGRESSED
+    )
 
 
 def compare_criteria(

@@ -1,6 +1,6 @@
 """The gate's word: what is held against the pull request, and what that comes to."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from gradegate import numbers
@@ -46,14 +46,19 @@ class Rules:
         return one.is_added and one.pair.key.suite not in self.thresholds_only
 
 
-def decide(
+def decide(  # noqa: PLR0913 - all that a decision rests on
     rules: Rules,
     pairs: Sequence[Pair],
     judgements: Sequence[Judgement],
     criteria: Sequence[CriterionComparison],
     others: Iterable[Reason] = (),
+    *,
+    open_criteria: Collection[str] = (),
 ) -> Decision:
-    """Any reason that blocks says no; else, what could not be told and could have."""
+    """Any reason that blocks says no; else, what could not be told and could have.
+
+    `open_criteria` are those that the missing scores could turn into regressions.
+    """
     found = [
         *_of_cases(judgements, rules),
         *_of_criteria(criteria, rules.gate),
@@ -67,6 +72,8 @@ def decide(
             state=State.FAIL, reasons=blocking, notes=notes, accepted_by=rules.accepted_by
         )
     undecided = tuple(_undecided(judgements, rules))
+    told = {reason.criterion for reason in undecided}
+    undecided += tuple(_open_criteria(set(open_criteria) - told, criteria, rules))
     if undecided and ReasonKind.INCONCLUSIVE in rules.gate.fail_on:
         state, reasons = State.INCONCLUSIVE, undecided
     else:
@@ -78,14 +85,14 @@ def decide(
 def _of_cases(judgements: Iterable[Judgement], rules: Rules) -> Iterator[Reason]:
     for one in judgements:
         if one.verdict is Verdict.REGRESSED:
-            yield _reason(ReasonKind.REGRESSION, one, _regression(one))
+            yield _reason(ReasonKind.REGRESSION, one, _regression(one, rules.gate))
         elif one.falls_short and rules.is_new(one):
             yield _reason(ReasonKind.NEW_FAILURE, one, f"new, and fails: {_below(one)}")
         elif one.falls_short:
             yield _reason(ReasonKind.THRESHOLD, one, _below(one))
 
 
-def _regression(one: Judgement) -> str:
+def _regression(one: Judgement, gate: Gate) -> str:
     compared = one.comparison()
     name = one.pair.key.eval_id
     if compared.confirmed:
@@ -96,7 +103,8 @@ def _regression(one: Judgement) -> str:
             )
         ]
         return f"{name}: passed {', '.join(sides)} ({numbers.p_value(compared.p_value)})"
-    return f"{name}: passed on base and fails on head; it cannot be run again, so a flip blocks"
+    why = "it cannot be run again" if gate.confirm_runs else "`confirm_runs` is 0"
+    return f"{name}: passed on base and fails on head; {why}, so a flip blocks"
 
 
 def _below(one: Judgement) -> str:
@@ -128,22 +136,33 @@ def _removed(pairs: Iterable[Pair]) -> Iterator[Reason]:
 def _undecided(judgements: Iterable[Judgement], rules: Rules) -> Iterator[Reason]:
     """What was not evaluated and would have blocked, had it turned out badly."""
     for one in judgements:
-        worst = _worst_that_may_be(one, rules)
-        if worst is not None and rules.blocks(_reason(worst, one, "")):
+        if any(rules.blocks(_reason(kind, one, "")) for kind in _may_be(one, rules)):
             why = one.head.reason or (one.base.reason if one.base else None) or "too few runs"
             text = f"{one.pair.key.eval_id}: {one.criterion} could not be evaluated: {why}"
             yield _reason(ReasonKind.INCONCLUSIVE, one, text)
 
 
-def _worst_that_may_be(one: Judgement, rules: Rules) -> ReasonKind | None:
-    """The gravest thing that the missing scores could have shown; None where nothing."""
-    if one.verdict is Verdict.UNCERTAIN:
-        could_be_worse = one.base is not None and one.base.standing != "failed"
-        if could_be_worse and ReasonKind.REGRESSION in rules.gate.fail_on:
-            return ReasonKind.REGRESSION
-    if one.head.standing != "unknown":
-        return None
-    return ReasonKind.NEW_FAILURE if rules.is_new(one) else ReasonKind.THRESHOLD
+def _may_be(one: Judgement, rules: Rules) -> Iterator[ReasonKind]:
+    """What the missing scores could have shown."""
+    if one.may_be_worse:
+        yield ReasonKind.REGRESSION
+    if one.is_open:
+        yield ReasonKind.NEW_FAILURE if rules.is_new(one) else ReasonKind.THRESHOLD
+
+
+def _open_criteria(
+    names: Collection[str], criteria: Iterable[CriterionComparison], rules: Rules
+) -> Iterator[Reason]:
+    """Criteria whose mean may have fallen too far in the cases that have no score."""
+    for one in criteria:
+        scored, planned = sum(one.scored), sum(one.planned)
+        text = (
+            f"{one.name}: {numbers.ratio(scored, planned)} scores could be had; the missing ones "
+            "could hide a regression"
+        )
+        reason = Reason(kind=ReasonKind.REGRESSION, text=text, criterion=one.name)
+        if one.name in names and rules.blocks(reason):
+            yield reason.model_copy(update={"kind": ReasonKind.INCONCLUSIVE})
 
 
 def _reason(kind: ReasonKind, one: Judgement, text: str) -> Reason:

@@ -4,13 +4,14 @@ A changed expected answer or a reworded rubric has none; it is shown as an edit.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from gradegate.compare.pairing import Pair
 from gradegate.model.budget import is_looser
-from gradegate.model.evalset import EvalConfig, Rubric
+from gradegate.model.evalset import EvalCase, EvalConfig
 from gradegate.model.report import Reason, ReasonKind
-from gradegate.model.settings import Quarantine, Settings
+from gradegate.model.settings import Gate, Quarantine, Settings
 
 _STRICTNESS = {"ANY_ORDER": 0, "IN_ORDER": 1, "EXACT": 2}
 _DEFAULT_SAMPLES = {"hallucinations_v1": 1}
@@ -46,19 +47,29 @@ def _settings(base: Settings | None, head: Settings | None) -> Iterator[str]:
             "confirm_runs",
             before.confirm_runs,
             after.confirm_runs,
-            after.confirm_runs < before.confirm_runs,
+            confirm_strictness(after.confirm_runs) < confirm_strictness(before.confirm_runs),
         ),
     ):
         if looser:
             yield f"the gate's `{name}` goes from {was:g} to {now:g}"
-    for name in sorted({*before.criteria, *after.criteria}):
+    for name in sorted({*_with_tolerance(before), *_with_tolerance(after)}):
         was, now = before.tolerance_for(name), after.tolerance_for(name)
-        if now > was and now > after.tolerance:
+        if now > was:
             yield f"the tolerance for {name} goes from {was:g} to {now:g}"
     for name, budget in before.budget.items():
         if is_looser(budget, after.budget.get(name)):
             yield f"the budget for {name} goes from {budget} to {after.budget.get(name, 'nothing')}"
     yield from _quarantine(base.quarantine, (head or Settings()).quarantine)
+
+
+def confirm_strictness(runs: int) -> float:
+    """More runs find more; with none at all every case that turned red blocks."""
+    return runs or inf
+
+
+def _with_tolerance(gate: Gate) -> list[str]:
+    """Criteria with a tolerance of their own; the others go with the gate's."""
+    return [name for name, own in gate.criteria.items() if own.tolerance is not None]
 
 
 def _quarantine(base: Iterable[Quarantine], head: Iterable[Quarantine]) -> Iterator[str]:
@@ -119,8 +130,8 @@ def _case_rubrics(pairs: Sequence[Pair]) -> Iterator[Reason]:
     for pair in pairs:
         if pair.base is None or pair.head is None:
             continue
-        was = _own_rubrics(pair.base.definition.rubrics)
-        for rubric_id in was - _own_rubrics(pair.head.definition.rubrics):
+        gone = _own_rubrics(pair.base.definition) - _own_rubrics(pair.head.definition)
+        for rubric_id in sorted(gone):
             yield _reason(
                 f"the rubric `{rubric_id}` is taken out",
                 suite=pair.key.suite,
@@ -129,8 +140,10 @@ def _case_rubrics(pairs: Sequence[Pair]) -> Iterator[Reason]:
             )
 
 
-def _own_rubrics(rubrics: tuple[Rubric, ...] | None) -> set[str]:
-    return {rubric.rubric_id for rubric in rubrics or ()}
+def _own_rubrics(case: EvalCase) -> set[str]:
+    """The rubrics of the case and of its turns."""
+    listed = [case.rubrics, *(turn.rubrics for turn in case.conversation or ())]
+    return {rubric.rubric_id for rubrics in listed for rubric in rubrics or ()}
 
 
 def _fields(entry: float | Mapping[str, Any]) -> dict[str, Any]:

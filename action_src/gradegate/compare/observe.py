@@ -8,6 +8,7 @@ from typing import Literal
 from gradegate.model.evaluation import Role, Scored
 from gradegate.model.result import CriterionResult, Status
 
+_PASSED = {Status.PASSED: True, Status.INFORMATIONAL: True, Status.FAILED: False}
 Standing = Literal["passed", "failed", "unknown"]
 
 
@@ -66,27 +67,39 @@ def fresh(runs: Sequence[Scored], criterion: str, role: Role) -> tuple[bool | No
 
 
 def passed(one: CriterionResult) -> bool | None:
-    """Whether the run met its threshold; None where that could not be told."""
-    return {Status.PASSED: True, Status.FAILED: False}.get(one.status)
+    """Whether the run met its threshold; None where that could not be told.
+
+    A run that the criterion does not apply to has nothing to be held against it.
+    """
+    return _PASSED.get(one.status)
 
 
-def full_passes(runs: Iterable[Scored], criterion: str) -> tuple[float, ...]:
-    """The scores of all full passes; runs made because of how a case had done do not count."""
-    return tuple(
-        value
+def full_passes(
+    runs: Iterable[Scored], criterion: str, *, missing: float | None = None
+) -> tuple[float, ...]:
+    """The scores of all full passes; runs made because of how a case had done do not count.
+
+    `missing` stands in for a score that could not be had; None leaves it out.
+    """
+    found = (
+        _value_or(run.result.criteria.get(criterion), missing)
         for run in runs
         if run.role in (Role.FIRST, Role.AGAIN)
-        and (one := run.result.criteria.get(criterion)) is not None
-        and (value := value_of(one)) is not None
     )
+    return tuple(value for value in found if value is not None)
+
+
+def _value_or(one: CriterionResult | None, missing: float | None) -> float | None:
+    return missing if one is None or one.status is Status.NOT_EVALUATED else value_of(one)
 
 
 def value_of(one: CriterionResult) -> float | None:
     """The run's score for a mean.
 
     A run that the agent failed has no score and counts as 0: left out, crashes would raise
-    the mean. One that could not be evaluated counts nowhere, also where some turns were.
+    the mean. One that could not be evaluated, or that the criterion does not apply to, counts
+    nowhere, also where some turns have a score.
     """
-    if one.status is Status.NOT_EVALUATED:
+    if one.status in (Status.NOT_EVALUATED, Status.INFORMATIONAL):
         return None
     return 0.0 if one.score is None else one.score

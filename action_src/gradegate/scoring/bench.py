@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from gradegate.model.case import Case, CaseKey
 from gradegate.model.evaluation import Role, Scored
+from gradegate.model.result import Status
 from gradegate.model.trace import NotRun, Trace
 from gradegate.ports import AgentRunner, Ask
 from gradegate.scoring.journal import Journal
@@ -94,3 +95,23 @@ class Bench:
         return await self._journal.run(
             agent.runner, agent.identity, request.case, number, request.role
         )
+
+
+def always_failing(head: Team, base: Team | None) -> list[str]:
+    """Agents that failed every run: both sides look alike then, and nothing was evaluated."""
+    warnings = []
+    for suite in head.agents:
+        runs = _runs_of(suite, head)
+        before = _runs_of(suite, base) if base else []
+        if runs and all(run.result.status is Status.ERRORED for run in (*runs, *before)):
+            where = "on both sides" if before else "of head"
+            why = (runs[0].result.reason or "").strip().splitlines() or ["it does not say why"]
+            warnings.append(
+                f"suite {suite}: the agent failed every case {where}, so nothing it can do was "
+                f"evaluated; the first failure: {why[0]}"
+            )
+    return warnings
+
+
+def _runs_of(suite: str, team: Team) -> list[Scored]:
+    return [run for key, runs in team.runs.items() if key.suite == suite for run in runs]

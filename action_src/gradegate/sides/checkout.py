@@ -1,7 +1,7 @@
 """Both sides as folders of files: which commits they are, and copies of them apart from git."""
 
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from gradegate.model.errors import InputError
 from gradegate.sides.git import NO_BASE, WORKTREE, Repo, base_of
@@ -54,10 +54,13 @@ def check_out(
     Raises:
         InputError: a commit or the folder is not there; the message says what to set.
     """
+    _refuse_outside(folder)
     base = find_base(repo, wanted, token)
     head, warnings = _copied(repo, wanted.head, into / "head", folder)
     if not head.root.is_dir():
-        raise InputError(f"there is no folder {folder!r} in {repo.top}: correct it")
+        raise InputError(
+            f"there is no folder {folder!r} in {repo.top}: correct the working directory"
+        )
     if base is None:
         return Sides(head, None, warnings)
     other, more = _copied(repo, base, into / "base", folder)
@@ -66,6 +69,15 @@ def check_out(
         missing = f"base {base[:7]} has no folder {folder!r}: thresholds alone decide"
         return Sides(head, None, (*warnings, *notes, missing))
     return Sides(head, other, (*warnings, *notes))
+
+
+def _refuse_outside(folder: str) -> None:
+    path = PurePosixPath(folder)
+    if path.is_absolute() or ".." in path.parts:
+        raise InputError(
+            f"the working directory {folder!r} leads outside the repository: write the project's "
+            "folder from the repository's top, as in `services/agent`"
+        )
 
 
 def find_base(repo: Repo, wanted: Wanted, token: str | None = None) -> str | None:

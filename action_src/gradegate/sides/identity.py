@@ -10,6 +10,7 @@ from gradegate.model.settings import Settings, Suite
 from gradegate.sides.checkout import Side
 from gradegate.sides.fingerprint import tree_digest
 
+HOW_IT_RUNS = {"agent", "command", "python", "requirements", "env"}
 NOT_THE_AGENT = (".github", ".gradegate", "gradegate.toml")
 
 
@@ -26,7 +27,7 @@ def agent_identity(suite: Suite, side: Side, exclude: Collection[str]) -> str:
     below = side.root.relative_to(side.top).as_posix()
     prefix = "" if below == "." else f"{below}/"
     left_out = [f"{prefix}{path}" for path in (*NOT_THE_AGENT, *exclude)]
-    how = suite.model_dump(mode="json", include={"agent", "command", "python", "env"})
+    how = suite.model_dump(mode="json", include=HOW_IT_RUNS)
     return _digest([how, below, tree_digest(side.top, [*left_out, *NOT_THE_AGENT])])
 
 
