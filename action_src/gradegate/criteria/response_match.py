@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 from gradegate.criteria.options import Options, expected_and_actual
@@ -34,10 +34,8 @@ class ResponseMatch(Options):
         return self.over_turns([self._turn(expected, actual) for expected, actual in pairs])
 
     def _turn(self, expected: Invocation, actual: Invocation) -> InvocationResult:
-        # An empty expected answer is a reference, if one that nothing matches; google-adk
-        # also gives 0 where there is none at all, which would blame the agent.
-        if expected.final_response is None:
-            return self.unscored("the case has no `final_response` to compare with")
+        # A turn without an expected answer scores 0, as it does with google-adk: `gradegate
+        # check` names such turns.
         return self.scored(rouge_1(expected.response_text, actual.response_text))
 
 
@@ -51,7 +49,7 @@ def _scorer() -> Any:
     from rouge_score.rouge_scorer import RougeScorer
     from rouge_score.tokenizers import DefaultTokenizer, Tokenizer
 
-    stem = DefaultTokenizer(use_stemmer=True).tokenize
+    stem = lru_cache(maxsize=65_536)(DefaultTokenizer(use_stemmer=True).tokenize)
 
     class AnyScript(Tokenizer):  # type: ignore[misc] # rouge-score has no types
         def tokenize(self, text: str) -> list[str]:
@@ -68,9 +66,17 @@ def tokens_of(text: str, stem: Callable[[str], list[str]]) -> list[str]:
     """
     normal = unicodedata.normalize("NFKC", text).lower()
     tokens: list[str] = []
-    for word in "".join(map(_spaced, normal)).split():
+    for word in normal.translate(_SPACED).split():
         tokens.extend(stem(word) if word.isascii() else (word,))
     return tokens
+
+
+class _Spacing(dict[int, str]):
+    """Characters with the breaks around them, each looked up once."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = spaced = _spaced(chr(code))
+        return spaced
 
 
 def _spaced(char: str) -> str:
@@ -86,3 +92,6 @@ def _spaced(char: str) -> str:
 
 def _is_in(char: str, ranges: tuple[tuple[int, int], ...]) -> bool:
     return any(low <= ord(char) <= high for low, high in ranges)
+
+
+_SPACED = _Spacing()

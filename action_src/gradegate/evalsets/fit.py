@@ -57,7 +57,7 @@ def _references(eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Finding]:
         if wanting and _has_turn_without_reference(case):
             names = ", ".join(f"`{name}`" for name in wanting)
             message = f"`{case.definition.eval_id}` has a turn without `final_response`"
-            hint = f"{names} cannot be evaluated there"
+            hint = f"{names} has nothing to go by there"
             yield eval_set.document.finding(f"{message}: {hint}", *case.path, level="warning")
 
 

@@ -46,6 +46,9 @@ class CriterionResult(Value):
     reason: str | None = None
     invocations: tuple[InvocationResult, ...] = ()
     rubrics: tuple[RubricScore, ...] = ()
+    applies: bool = True
+    """False where the case has nothing that the criterion could go by, on either side: that is
+    not evaluated, but nothing was lost by it."""
 
 
 class CaseResult(Value):

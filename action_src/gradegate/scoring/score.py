@@ -8,6 +8,7 @@ from gradegate.model.result import CaseResult, CriterionResult, Status
 from gradegate.model.trace import NotRun, Trace
 from gradegate.ports import Ask, Criterion
 
+NO_REFERENCE = "needs a reference, and a simulated conversation has none"
 NO_CRITERIA = "its config names no criteria: add some under `criteria` in test_config.json"
 
 
@@ -33,8 +34,14 @@ async def _scores(case: Case, outcome: Trace | NotRun, ask: Ask) -> dict[str, Cr
         return {one.name: _missing(one, outcome.reason) for one in criteria}
     if outcome.error is not None:
         return {one.name: _failed(one, outcome.error) for one in criteria}
-    found = await asyncio.gather(*(one.score(case.definition, outcome, ask) for one in criteria))
+    found = await asyncio.gather(*(_score(one, case, outcome, ask) for one in criteria))
     return {one.name: score for one, score in zip(criteria, found, strict=True)}
+
+
+async def _score(criterion: Criterion, case: Case, trace: Trace, ask: Ask) -> CriterionResult:
+    if criterion.needs.reference and case.definition.is_simulated:
+        return CriterionResult(threshold=criterion.threshold, reason=NO_REFERENCE, applies=False)
+    return await criterion.score(case.definition, trace, ask)
 
 
 def criteria_of(case: Case) -> list[Criterion]:
@@ -64,7 +71,11 @@ def _status(
         return Status.NOT_EVALUATED, outcome.reason
     if outcome.error is not None:
         return Status.ERRORED, outcome.error
-    gated = {name: one for name, one in scores.items() if one.status is not Status.INFORMATIONAL}
+    gated = {
+        name: one
+        for name, one in scores.items()
+        if one.applies and one.status is not Status.INFORMATIONAL
+    }
     if not gated:
         return Status.NOT_EVALUATED, NO_CRITERIA
     if any(one.status is Status.FAILED for one in gated.values()):
