@@ -135,7 +135,7 @@ def gated_names(runs: Sequence[Scored]) -> list[str]:
         name
         for run in runs
         for name, one in run.result.criteria.items()
-        if one.status is not Status.INFORMATIONAL
+        if one.applies and one.status is not Status.INFORMATIONAL
     }
     return sorted(names)
 
