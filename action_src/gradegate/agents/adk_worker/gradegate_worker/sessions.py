@@ -24,19 +24,29 @@ def make_notebook() -> Any:
     class Notebook(BasePlugin):  # type: ignore[misc] # google-adk is not where we are checked
         def __init__(self) -> None:
             super().__init__(name="gradegate_notebook")
-            self.requests: dict[tuple[str, str], Any] = {}
+            self.asked: dict[tuple[str, str], Any] = {}
+            self.answered: dict[tuple[str, str], Any] = {}
 
         async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-            who = (callback_context.invocation_id, callback_context.agent_name)
-            self.requests.setdefault(who, llm_request)
+            self.asked[callback_context.invocation_id, callback_context.agent_name] = llm_request
             options = llm_request.config.http_options or types.HttpOptions()
             options.retry_options = options.retry_options or retry
             llm_request.config.http_options = options
 
+        async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+            del llm_response
+            who = (callback_context.invocation_id, callback_context.agent_name)
+            if who in self.asked:
+                self.answered.setdefault(who, self.asked[who])
+
         def take(self, invocation_id: str) -> Json:
-            """What was noted of one turn, by agent; it is forgotten then."""
-            mine = [key for key in self.requests if key[0] == invocation_id]
-            return {name: self.requests.pop((turn, name)).config for turn, name in mine}
+            """What each agent's model was first told in one turn; all is forgotten then."""
+            told = {
+                name: r.config for (turn, name), r in self.answered.items() if turn == invocation_id
+            }
+            self.asked.clear()
+            self.answered.clear()
+            return told
 
     return Notebook()
 

@@ -12,9 +12,10 @@ _MESSAGE_LENGTH = 1000
 
 def invocation(events: list[Any], configs: Json) -> Json:
     """The turn as ADK's evaluation keeps it: what was said and called on the way, and the end."""
-    kept = [e for e in events if (e.author or "").lower() != "user" and is_worth_keeping(e)]
+    agents = [event for event in events if (event.author or "").lower() != "user"]
+    kept = [event for event in agents if is_worth_keeping(event)]
     final = None
-    for event in kept:
+    for event in agents:
         if event.content and event.content.parts and event.is_final_response():
             final = event if final is None or not has_text(final) or has_text(event) else final
     authors = {event.author for event in events}

@@ -1,0 +1,5 @@
+"""An agent of every kind."""
+
+from . import agent
+
+__all__ = ["agent"]
