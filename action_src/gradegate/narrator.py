@@ -33,7 +33,7 @@ class Narrator:
             parts.append(f"{numbers.count(progress.hits)} from the store")
         if progress.rate:
             parts.append(f"{progress.rate:.0f}/s")
-        if progress.rest is not None:
+        if progress.rest:
             parts.append(f"about {numbers.duration(progress.rest)} to go")
         self._asked = ", ".join(parts)
         self._tell()

@@ -1,9 +1,11 @@
 """`gradegate demo`: the whole job on a small repository of its own, offline."""
 
 import shutil
+import sys
 import tempfile
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -18,6 +20,8 @@ from gradegate.wiring import STORE_FILE, Outside
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+Say = Callable[..., None]
 
 FILES = {
     "comment.md": "the pull request's comment",
@@ -40,16 +44,17 @@ def demo(options: Namespace, environ: Mapping[str, str]) -> int:
 
     from gradegate.report.terminal import print_report
 
-    console = Console(highlight=False, markup=False, emoji=False, soft_wrap=True)
+    console = Console(highlight=False)
+    say = partial(_say, console)
     folder = options.out or Path(tempfile.mkdtemp(prefix="gradegate-demo-"))
     make_repository(folder / "repo", environ)
     shutil.copyfile(ANSWERS, folder / ANSWERS.name)
-    _introduce(console)
+    _introduce(say)
     done = _evaluated(folder, environ)
     print_report(done.report, console)
     written = write_files(done.report, folder / "report", Style(), head=done.head, base=done.base)
-    _tell_files(console, written)
-    _tell_next(console, folder, EXIT_CODES[done.report.decision.state])
+    _tell_files(say, written)
+    _tell_next(say, folder, EXIT_CODES[done.report.decision.state])
     return 0
 
 
@@ -68,38 +73,42 @@ def _evaluated(folder: Path, environ: Mapping[str, str]) -> Evaluated:
         return evaluate_here(task, outside, Path(store) / STORE_FILE)
 
 
-def _introduce(console: "Console") -> None:
-    console.print("A travel desk, and a pull request to it", style="bold")
-    console.print(f"“{PULL_REQUEST.message}” ({PULL_REQUEST.name} → {MAIN})")
-    console.print(
-        "Both agents really run here, without a key or a network. "
-        "Judge verdicts in this demo are recorded ones.",
-        style="dim",
-    )
+def _say(console: "Console", line: str = "", style: str = "") -> None:
+    """One line, which a terminal may break and we do not: paths and commands are copied."""
+    console.print(line, style=style, markup=False, emoji=False, soft_wrap=True)
 
 
-def _tell_files(console: "Console", written: list[Path]) -> None:
-    console.print()
-    console.print("Written", style="bold")
-    width = max(len(str(path)) for path in written)
-    for path in sorted(written, key=lambda path: list(FILES).index(path.name)):
-        console.print(f"  {str(path).ljust(width)}  ", end="")
-        console.print(FILES[path.name], style="dim")
+def _introduce(say: Say) -> None:
+    say("A travel desk, and a pull request to it", "bold")
+    say(f"“{PULL_REQUEST.message}” ({PULL_REQUEST.name} → {MAIN})")
+    say("Both agents really run here; no key, no network.", "dim")
+    say("Judge verdicts in this demo are recorded ones.", "dim")
 
 
-def _tell_next(console: "Console", folder: Path, code: int) -> None:
+def _tell_files(say: Say, written: Sequence[Path]) -> None:
+    say()
+    say(f"Written to {written[0].parent}", "bold")
+    width = max(map(len, FILES))
+    for name in sorted((path.name for path in written), key=list(FILES).index):
+        say(f"  {name:{width}}  {FILES[name]}")
+
+
+def _tell_next(say: Say, folder: Path, code: int) -> None:
     repo, answers = quote(str(folder / "repo")), quote(str(folder / ANSWERS.name))
-    console.print()
-    console.print("Try next", style="bold")
+    program = _ourselves()
+    say()
+    say("Try next", "bold")
     for command, what in (
-        (f"gradegate run --repo {repo} --answers {answers}", f"the same by hand: exit code {code}"),
-        (f"git -C {repo} switch {DOCS_ONLY.name}", "then once more: exit code 0"),
-        (f"gradegate init --repo {repo}", "the workflow that does it on every pull request"),
+        (f"{program} run --repo {repo} --answers {answers}", f"the same by hand: exit code {code}"),
+        (f"git -C {repo} switch {DOCS_ONLY.name}", "then the same again: exit code 0"),
+        (f"{program} init --repo {repo}", "the workflow that does it on every pull request"),
     ):
-        console.print(f"  {command}", style="cyan")
-        console.print(f"    {what}", style="dim")
-    console.print()
-    console.print(
-        f"In a pull request the gate would have ended with exit code {code}. "
-        "The demo itself has done its work: exit code 0."
-    )
+        say(f"  {command}", "cyan")
+        say(f"    {what}", "dim")
+    say()
+    say(f"The gate would have ended with exit code {code}. The demo is done: exit code 0.")
+
+
+def _ourselves() -> str:
+    """How to call us again: by name, or by the path we were called by."""
+    return "gradegate" if shutil.which("gradegate") else quote(sys.argv[0])

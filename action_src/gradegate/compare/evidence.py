@@ -87,7 +87,10 @@ def _turn(result: CaseResult | None, name: str, number: int) -> InvocationResult
 
 
 def _verdicts(turn: InvocationResult | None) -> dict[str, tuple[str, str, bool]]:
-    """What a judge said of a turn: subject → verdict, reason, whether that is good."""
+    """What a judge said of a turn: subject → verdict, reason, whether that is good.
+
+    The answer as a whole has no name.
+    """
     if turn is None:
         return {}
     found: dict[str, tuple[str, str, bool]] = {}
@@ -100,7 +103,7 @@ def _verdicts(turn: InvocationResult | None) -> dict[str, tuple[str, str, bool]]
     if "verdict" in turn.details:
         verdict = str(turn.details["verdict"])
         reason = str(turn.details.get("reasoning") or "")
-        found["the answer as a whole"] = (verdict, reason, bool(turn.score))
+        found[""] = (verdict, reason, bool(turn.score))
     return found
 
 

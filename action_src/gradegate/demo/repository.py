@@ -59,6 +59,7 @@ def make_repository(folder: Path, environ: Mapping[str, str]) -> None:
 
 
 def _commit(git: Git, message: str, day: int) -> None:
-    someone = {"NAME": "Travel desk", "EMAIL": "desk@example.com", "DATE": f"2026-03-0{day}T09:00Z"}
-    env = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in someone.items()}  # fmt: skip
-    git.must("commit", "--quiet", "--no-gpg-sign", f"--message={message}", env=env)
+    who = {"NAME": "Travel desk", "EMAIL": "desk@example.com", "DATE": f"2026-03-0{day}T09:00Z"}
+    author = {f"GIT_AUTHOR_{what}": value for what, value in who.items()}
+    committer = {f"GIT_COMMITTER_{what}": value for what, value in who.items()}
+    git.must("commit", "--quiet", f"--message={message}", env=author | committer)

@@ -11,8 +11,7 @@ VALID: dict[str, tuple[bool, str]] = {
     ),
     "Dotonbori Inn in Osaka is booked from 3 May for 2 nights, 30,400 JPY in all.": (
         False,
-        "The room is booked from 3 May, the reference says 4 May: the traveller is still in the "
-        "air on the first night and has no room for the last.",
+        "The reference books from 4 May: on the night of 3 May the traveller is in the air.",
     ),
     "GG 12 leaves Paris on 12 June at 08:25 and lands in Lisbon on 12 June at 09:55, for 118 EUR.": (  # noqa: E501 - an answer as it is given
         True,
@@ -42,7 +41,7 @@ RUBRICS: dict[str, dict[str, tuple[bool, str]]] = {
         "polite": (True, "The sentence ends in です."),
         "from_the_tool": (True, "The tool said 22 degrees, and so does the answer."),
     },
-    "GG 301便は東京を09:30に出発し、札幌に11:05に到着します。料金は96ユーロです。": {  # noqa: RUF001 - Japanese
+    "GG 301便は東京を09:30に出発し、札幌に11:05に到着します。料金は96ユーロです。": {
         "polite": (True, "The sentences end in ます and です."),
         "from_the_tool": (True, "09:30, 11:05 and 96 are what find_flight returned."),
     },

@@ -142,7 +142,7 @@ class Judged(Value):
 
     criterion: str
     subject: str
-    """The rubric's text, the sentence, or the question in a few words."""
+    """The rubric, or the sentence; empty where it is the answer as a whole."""
     base: str | None = None
     head: str | None = None
     reason: str | None = None

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from gradegate.model.report import Decision, ReasonKind, Report, State
 from gradegate import numbers
+from gradegate.model.report import Decision, ReasonKind, Report, State
 from gradegate.report.groups import Group
 from gradegate.report.words import Words
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from gradegate import numbers
 from gradegate.model.report import Report, State
 from gradegate.report.escape import terminal
 from gradegate.report.groups import ATTENTION
@@ -10,6 +11,7 @@ from gradegate.report.words import Words, words_of
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -29,7 +31,8 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
             console.print(_text(line))
     if view.criteria:
         console.print(_criteria(view.criteria, words))
-    _print_sections(view, console)
+    _print_sections(view, console, words)
+    console.print()
     for warning in view.warnings:
         console.print(_text(f"⚠ {warning}", "yellow"))
     for line in (view.quiet, view.sides, view.usage):
@@ -37,28 +40,45 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
             console.print(_text(line, "dim"))
 
 
-def _print_sections(view: ReportView, console: "Console") -> None:
+def _print_sections(view: ReportView, console: "Console", words: Words) -> None:
     for section in view.sections:
         console.print()
         console.print(_text(f"{section.icon} {section.title}", "bold"))
         for case in section.cases:
-            _print_case(case, console, in_full=section.group in ATTENTION)
+            _print_case(case, console, words, in_full=section.group in ATTENTION)
 
 
-def _print_case(case: CaseView, console: "Console", *, in_full: bool) -> None:
+def _print_case(case: CaseView, console: "Console", words: Words, *, in_full: bool) -> None:
     line = _text(f"  {case.name}", "bold cyan")
     line.append_text(_text(f"  {case.place}", "dim"))
     console.print(line)
     for said in (case.remark, *map(str, case.why)):
         if said:
-            console.print(_text(f"    {said}"))
+            console.print(_indented(said))
     if not in_full:
         return
+    for row in case.scores:
+        if row.attention:
+            console.print(_indented(_evidence(row, words), "dim"))
     for turn in case.turns:
         for difference in turn.differences:
-            console.print(_text(f"    --- {difference.before}  +++ {difference.after}", "dim"))
+            sides = f"--- {difference.before}  +++ {difference.after}"
+            console.print(_indented(sides, "dim"))
             for changed in difference.lines:
-                console.print(_text(f"    {changed}", DIFF_STYLES[changed.sign]))
+                console.print(_indented(str(changed), DIFF_STYLES[changed.sign]))
+
+
+def _evidence(row: ScoreView, words: Words) -> str:
+    """What a verdict rests on: scores, runs, chance."""
+    said = words(
+        "evidence",
+        criterion=row.name,
+        base=row.base,
+        head=row.head,
+        needed=row.needed,
+        runs=row.runs,
+    )
+    return said if row.p_value == numbers.NOTHING else f"{said}, {row.p_value}"
 
 
 def _criteria(rows: tuple[ScoreView, ...], words: Words) -> "Table":
@@ -76,6 +96,13 @@ def _criteria(rows: tuple[ScoreView, ...], words: Words) -> "Table":
         cells = (row.name, row.base, row.head, row.delta, verdict)
         table.add_row(*(_text(cell, style) for cell in cells))
     return table
+
+
+def _indented(line: str, style: str = "") -> "Padding":
+    """A line of a case's; what does not fit stands below it."""
+    from rich.padding import Padding
+
+    return Padding(_text(line, style), (0, 0, 0, 4), expand=False)
 
 
 def _text(line: str, style: str = "") -> "Text":

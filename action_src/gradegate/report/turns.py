@@ -50,7 +50,7 @@ def _turn(number: int, turn: Turn, evidence: Evidence, words: Words, room: int |
         asked=clip(clean(turn.asked), room),
         expected=clip(clean(expected), room) if _is_news(turn) else "",
         differences=differences,
-        judged=tuple(_judged(judged, room) for judged in turn.judged),
+        judged=tuple(_judged(judged, words, room) for judged in turn.judged),
         remark="" if differences else words("turn.same"),
     )
 
@@ -94,11 +94,11 @@ def _reference(turn: Turn, *, calls: bool) -> tuple[str, Said] | None:
     return next(((name, said) for name, said in sides if said is not None), None)
 
 
-def _judged(judged: Judged, room: int | None) -> JudgedView:
+def _judged(judged: Judged, words: Words, room: int | None) -> JudgedView:
     verdicts = [one_line(side) for side in (judged.base, judged.head) if side is not None]
     return JudgedView(
         criterion=judged.criterion,
-        subject=clip(one_line(judged.subject), room),
+        subject=clip(one_line(judged.subject), room) or words("turn.whole"),
         verdicts=" → ".join(verdicts),
         reason=clip(one_line(judged.reason or ""), None if room is None else LONGEST_REASON),
     )

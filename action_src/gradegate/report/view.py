@@ -8,9 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from gradegate import numbers
 from gradegate.model.report import (
     CaseComparison,
     CaseCriterion,
+    Change,
     CriterionComparison,
     Reason,
     ReasonKind,
@@ -18,7 +20,6 @@ from gradegate.model.report import (
     State,
     Verdict,
 )
-from gradegate import numbers
 from gradegate.report import why
 from gradegate.report.escape import clip, one_line
 from gradegate.report.groups import ATTENTION, Findings, Group, findings_of, group_of
@@ -215,7 +216,7 @@ def _case(
         line=case.line,
         suite=_name(case.suite),
         blocking=findings.blocks(case),
-        remark=_remark(_case_remark(case, findings, words)),
+        remark=_remark(_case_remark(group, case, findings, words)),
         why=() if group is Group.REST else why.sentences(case, words),
         scores=tuple(_score(name, one, words) for name, one in case.criteria.items()),
         folded=not case.evidence.turns,
@@ -225,15 +226,20 @@ def _case(
     )
 
 
-def _case_remark(case: CaseComparison, findings: Findings, words: Words) -> str:
+def _case_remark(group: Group, case: CaseComparison, findings: Findings, words: Words) -> str:
     remarks = list(findings.said_of(case, ReasonKind.REMOVED, ReasonKind.LOOSENED))
+    if case.change is Change.EDITED or (case.change is Change.ADDED and group is Group.EDITED):
+        remarks.append(words(f"remark.{case.change}"))
     if case.moved_from:
         remarks.append(words("remark.moved", path=case.moved_from))
     return " · ".join(remarks)
 
 
 def _score(name: str, one: CaseCriterion, words: Words) -> ScoreView:
-    runs = [numbers.ratio(*pair) for pair in zip(one.passed, one.runs, strict=True)]
+    runs = [
+        numbers.ratio(passed, made) if made else numbers.NOTHING
+        for passed, made in zip(one.passed, one.runs, strict=True)
+    ]
     return ScoreView(
         icon="❌" if why.falls_short(one) else VERDICT_ICONS[one.verdict],
         name=_name(name),

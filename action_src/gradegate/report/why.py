@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from itertools import zip_longest
 
-from gradegate.model.report import CaseComparison, CaseCriterion, Change, Judged, Said, Verdict
 from gradegate import numbers
+from gradegate.model.report import CaseComparison, CaseCriterion, Change, Judged, Said, Verdict
 from gradegate.report.difference import call
 from gradegate.report.escape import clip, one_line
 from gradegate.report.words import Sentence, Words
@@ -43,6 +43,10 @@ def _sentences(case: CaseComparison, words: Words) -> Iterator[Sentence]:
     for name, criterion in case.criteria.items():
         if not_evaluated(criterion):
             yield _unscored(name, criterion, words)
+        elif criterion.verdict is Verdict.FLAKY and any(criterion.runs):
+            yield _comes_and_goes(name, criterion, words)
+        elif criterion.verdict is Verdict.IMPROVED:
+            yield _by_score(name, criterion, words)
         elif criterion.verdict in _IN_TROUBLE or falls_short(criterion):
             yield _one(name, criterion, case, words)
 
@@ -50,6 +54,13 @@ def _sentences(case: CaseComparison, words: Words) -> Iterator[Sentence]:
 def _unscored(name: str, criterion: CaseCriterion, words: Words) -> Sentence:
     reason = _quote(criterion.reason) if criterion.reason else words("why.no_reason")
     return words.sentence("why.not_evaluated", criterion=name, reason=reason)
+
+
+def _comes_and_goes(name: str, criterion: CaseCriterion, words: Words) -> Sentence:
+    """How often it passed; base is not run again where head alone shows it."""
+    counts = [numbers.ratio(*pair) for pair in zip(criterion.passed, criterion.runs, strict=True)]
+    key = "why.flaky_both" if criterion.runs[0] else "why.flaky"
+    return words.sentence(key, criterion=name, base=counts[0], head=counts[1])
 
 
 def _one(name: str, criterion: CaseCriterion, case: CaseComparison, words: Words) -> Sentence:
@@ -97,7 +108,8 @@ def _first_flip(name: str, case: CaseComparison, words: Words) -> Sentence | Non
 
 
 def _flip(judged: Judged, words: Words) -> Sentence:
-    key = "why.judged" if judged.base is None else "why.judge_turned"
+    about = "judged" if judged.subject else "judged_answer"
+    key = f"why.{about}" if judged.base is None else f"why.{about}_turned"
     holes = {
         "subject": judged.subject,
         "base": judged.base or "",

@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from string import Formatter
 
-from gradegate.model.errors import InputError
 from gradegate import numbers
+from gradegate.model.errors import InputError
 
 
 @dataclass(frozen=True)
