@@ -142,7 +142,8 @@ def _screened(suspect: Suspect, *, last: bool) -> Outcome | Wanted | None:
             return Outcome(Verdict.UNCHANGED, base=Count(0, 1))
     passed = failed = 0
     for run in _evaluated(suspect.screen):
-        passed, failed = passed + run, failed + (not run)
+        passed += run
+        failed += not run
         if passed == SCREEN_PASSES:
             return Outcome(Verdict.FLAKY, head=Count(passed, passed + failed))
         if failed == SCREEN_FAILS:
@@ -278,8 +279,8 @@ def _odd(base: Sequence[bool], head: Sequence[bool]) -> int:
     return sum((not on_base) + on_head for on_base, on_head in first)
 
 
-def _evaluated(runs: Runs) -> tuple[bool, ...]:
-    return tuple(run for run in runs if run is not None)
+def _evaluated(runs: Runs) -> Sequence[bool]:
+    return [run for run in runs if run is not None]
 
 
 def _confirm_lost(suspect: Suspect) -> int:

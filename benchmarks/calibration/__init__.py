@@ -1,0 +1,1 @@
+"""How often the gate cries wolf, what it finds, and what that costs: measured, not hoped."""

@@ -1,0 +1,197 @@
+"""The gate's own rule through its real code, and beside it the rules that others use."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import bdtr
+from scipy.stats import binomtest
+
+from benchmarks.calibration.world import Pull, Purpose, Side
+from gradegate.compare.confirm import Suspect, Wanted, step
+from gradegate.compare.exact import Count, benjamini_hochberg, worse
+from gradegate.compare.leak import Leak, another_pass_wanted, compare_criterion, verdicts
+from gradegate.model.report import Verdict
+
+ALPHA, CONFIRM_RUNS, TOLERANCE = 0.02, 16, 0.02
+
+SIDES: tuple[Side, Side] = ("base", "head")
+Place = tuple[int, int]
+"""Case and criterion."""
+
+
+class Ruling(NamedTuple):
+    """What a rule made of a pull request."""
+
+    blocked: bool
+    found: bool
+    """Whether it named the first criterion of the first case, or blocked if it names none."""
+    cost: float
+    """Agent runs, relative to one pass of both sides."""
+    leaking: bool = False
+    """Whether it named the first criterion as a whole."""
+    improved: bool = False
+    named: int = 0
+    """How many cases it named."""
+
+
+class Confirming:
+    """The loop that makes the runs the gate asks for, as the app does."""
+
+    def __init__(self, pull: Pull) -> None:
+        self.pull = pull
+        self.made: dict[tuple[Purpose, Side, int], int] = defaultdict(int)
+        base, head = (pull.full_pass(side, 1).passed[:, 0] for side in SIDES)
+        places = [(int(case), int(criterion)) for case, criterion in np.argwhere(~head)]
+        self.suspects = {at: Suspect(at, failed_on_both=not base[at]) for at in places}
+
+    def run(self) -> set[Place]:
+        """Which cases, under which criterion, are found to be broken."""
+        while self.suspects:
+            found = step(self.suspects.values(), alpha=ALPHA, confirm_runs=CONFIRM_RUNS)
+            if not isinstance(found, tuple):
+                return {at for at in self.suspects if found[at].confirmed}
+            self.make(found)
+        return set()
+
+    def make(self, wanted: tuple[Wanted, ...]) -> None:
+        """One run of a case serves all of its criteria."""
+        most: dict[tuple[Purpose, Side, int], int] = defaultdict(int)
+        for at, role, base, head in wanted:
+            case, _ = cast("Place", at)
+            most[role, "base", case] = max(most[role, "base", case], base)
+            most[role, "head", case] = max(most[role, "head", case], head)
+        for key, runs in most.items():
+            self.made[key] += runs
+        anew = {case for _, _, case in most}
+        for at, suspect in self.suspects.items():
+            if at[0] in anew:
+                self.suspects[at] = self.with_runs(at, suspect)
+
+    def with_runs(self, at: Place, suspect: Suspect) -> Suspect:
+        case, criterion = at
+
+        def runs(purpose: Purpose, side: Side) -> tuple[bool, ...]:
+            made = self.made.get((purpose, side, case), 0)
+            return tuple(run[criterion] for run in self.pull.fresh(purpose, side, case, made))
+
+        return Suspect(
+            suspect.id,
+            suspect.failed_on_both,
+            recheck=runs("recheck", "base"),
+            screen=runs("screen", "head"),
+            base=runs("confirm", "base"),
+            head=runs("confirm", "head"),
+        )
+
+
+def gradegate(pull: Pull) -> Ruling:
+    """Screen, fresh pairs and exact tests for cases; permutation over passes for criteria."""
+    confirming = Confirming(pull)
+    confirmed = confirming.run()
+    passes, told = watch(pull)
+    leaking = {name for name, verdict in told.items() if verdict is Verdict.REGRESSED}
+    return Ruling(
+        blocked=bool(confirmed or leaking),
+        found=(0, 0) in confirmed,
+        cost=passes + sum(confirming.made.values()) / (2 * pull.world.cases),
+        leaking="0" in leaking,
+        improved=told["0"] is Verdict.IMPROVED,
+        named=len({case for case, _ in confirmed}),
+    )
+
+
+def watch(pull: Pull) -> tuple[int, Mapping[str, Verdict]]:
+    """How many passes were made, and what they said of each criterion."""
+    look = 1
+    leaks = compared(pull, look)
+    while another_pass_wanted(leaks, tolerance, alpha=ALPHA, look=look):
+        look += 1
+        leaks = compared(pull, look)
+    told = verdicts(leaks, tolerance, alpha=ALPHA, look=look)
+    return look, {name: found.verdict for name, found in told.items()}
+
+
+def compared(pull: Pull, passes: int) -> dict[str, Leak]:
+    """Every criterion over the first so many passes."""
+    base, head = (
+        np.concatenate([pull.full_pass(side, n).scores for n in range(1, passes + 1)], axis=1)
+        for side in SIDES
+    )
+    return {
+        str(at): compare_criterion(base[:, :, at].tolist(), head[:, :, at].tolist())
+        for at in range(pull.world.criteria)
+    }
+
+
+def tolerance(_: str) -> float:
+    """The default, for every criterion."""
+    return TOLERANCE
+
+
+def any_flip(pull: Pull) -> Ruling:
+    """What passed and now fails blocks."""
+    flips = flipped(*(pull.full_pass(side, 1).passed[:, 0] for side in SIDES))
+    return Ruling(bool(flips.any()), bool(flips[0, 0]), 1.0)
+
+
+def majority_of_three(pull: Pull) -> Ruling:
+    """The same, each side's status being that of two runs in three."""
+    flips = flipped(*(majority(pull, side) for side in SIDES))
+    return Ruling(bool(flips.any()), bool(flips[0, 0]), 3.0)
+
+
+def majority(pull: Pull, side: Side) -> NDArray[np.bool_]:
+    """Whether two runs in three passed."""
+    one, two, three = (pull.full_pass(side, number).passed[:, 0] for number in (1, 2, 3))
+    return (one & two) | (one & three) | (two & three)
+
+
+def flipped(base: NDArray[np.bool_], head: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """What passed and now fails."""
+    return base & ~head
+
+
+def mcnemar_and_wilson(pull: Pull) -> Ruling:
+    """The set's pass rate fell: McNemar at 5 %, and Wilson's 95 % intervals stand apart."""
+    base, head = (pull.full_pass(side, 1).passed[:, 0] for side in SIDES)
+    blocked = False
+    for was, now in zip(base.T, head.T, strict=True):
+        down, up = int((was & ~now).sum()), int((now & ~was).sum())
+        if down > up and 2 * bdtr(up, down + up, 0.5) <= 0.05:
+            blocked |= wilson(was)[0] > wilson(now)[1]
+    return Ruling(blocked, blocked, 1.0)
+
+
+def wilson(passed: NDArray[np.bool_]) -> tuple[float, float]:
+    """Wilson's 95 % interval of a pass rate."""
+    low, high = binomtest(int(passed.sum()), len(passed)).proportion_ci(0.95, "wilson")
+    return float(low), float(high)
+
+
+def six_pairs(pull: Pull) -> Ruling:
+    """Every flip is run six times more on both sides and tested; no screen, no early end."""
+    base, head = (pull.full_pass(side, 1).passed[:, 0] for side in SIDES)
+    places = [(int(case), int(criterion)) for case, criterion in np.argwhere(base & ~head)]
+    p_values = [worse(*counts) for counts in _six(pull, places)]
+    held = benjamini_hochberg(p_values, 0.025) if places else ()
+    named = {place for place, yes in zip(places, held, strict=True) if yes}
+    runs = 12 * len({case for case, _ in places})
+    return Ruling(bool(named), (0, 0) in named, 1 + runs / (2 * pull.world.cases))
+
+
+def _six(pull: Pull, places: list[Place]) -> Iterator[tuple[Count, Count]]:
+    for case, criterion in places:
+        base, head = (pull.fresh("confirm", side, case, 6) for side in SIDES)
+        yield Count.of(run[criterion] for run in base), Count.of(run[criterion] for run in head)
+
+
+RULES: dict[str, Callable[[Pull], Ruling]] = {
+    "any flip blocks": any_flip,
+    "majority of three": majority_of_three,
+    "McNemar and Wilson": mcnemar_and_wilson,
+    "six fixed pairs": six_pairs,
+    "gradegate": gradegate,
+}
