@@ -136,6 +136,14 @@ async def test_a_bystander_is_not_blamed(tmp_path: Path, deed: str, reason: str)
     assert [texts(trace) for trace in rest[:3]] == [["a", "b", "c"]] * 3
 
 
+async def test_a_program_that_will_never_answer_again_is_not_waited_for(tmp_path: Path) -> None:
+    """It closes its output and lives on: nobody else holds the pipe open."""
+    began = time.monotonic()
+    (trace,) = await run_all(agent(tmp_path), case("say a", "mute"))
+    assert "closed its standard output" in (trace.error or "")
+    assert time.monotonic() - began < 5
+
+
 async def test_a_session_that_waits_when_the_program_dies_is_run_again(tmp_path: Path) -> None:
     """The bystander hangs on in the shared process and has it to itself the second time."""
     waiter = case("say first", "meet 1", eval_id="waiter")

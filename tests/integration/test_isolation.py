@@ -84,13 +84,30 @@ async def test_a_child_that_leaves_the_group_ends_with_the_program(sandbox: Sand
 
 @as_root
 async def test_a_chain_of_children_without_end_is_ended(folder: Path) -> None:
-    """Each generation leaves before it can be killed; all of the uid at once cannot."""
+    """Each generation leaves the group, has a child and is gone."""
     with make_sandbox(folder / "sides" / "head") as sandbox:
         assert sandbox.user
+        uid, _ = sandbox.user
         (trace,) = await run_all(agent(sandbox), case("bomb"))
         assert texts(trace) == ["lit"]
     assert sandbox.warning is None
-    assert processes_of(sandbox.user[0]) == []
+    assert processes_of(uid) == []
+
+
+@as_root
+def test_what_got_away_all_the_same_ends_with_the_sandbox(folder: Path) -> None:
+    """All processes of the agent's uid, whoever started them, and nobody else's."""
+    with make_sandbox(folder / "a" / "head") as sandbox, make_sandbox(folder / "b" / "head") as two:
+        assert sandbox.user
+        assert two.user
+        mine, theirs = (
+            subprocess.Popen(["/bin/sleep", "60"], user=user[0], group=user[1])
+            for user in (sandbox.user, two.user)
+        )
+        sandbox.close()
+        assert mine.wait(5) == -signal.SIGKILL
+        assert theirs.poll() is None
+    assert theirs.wait(5) == -signal.SIGKILL
 
 
 async def test_memory_without_end_fails_its_own_case(sandbox: Sandbox) -> None:
@@ -159,7 +176,7 @@ async def test_garbage_and_an_exit_in_turn_two_harm_nobody_else(sandbox: Sandbox
 
 
 @as_root
-async def test_a_side_may_write_to_its_own_checkout_only(folder: Path) -> None:
+async def test_a_side_has_its_own_checkout_and_no_other(folder: Path) -> None:
     """The other side's files, its home and ours can be neither changed nor read."""
     sides = folder / "sides"
     with make_sandbox(sides / "base") as base, make_sandbox(sides / "head") as head:
@@ -170,6 +187,7 @@ async def test_a_side_may_write_to_its_own_checkout_only(folder: Path) -> None:
             case(f"write {base.checkout}/agent.txt", eval_id="other"),
             case(f"write {sides}/new", eval_id="above"),
             case(f"write {base.home}/note", eval_id="their home"),
+            case(f"read {base.checkout}/agent.txt", eval_id="look"),
         )
         assert base.user
         assert head.user

@@ -35,6 +35,7 @@ def job(folder: Path) -> dict[str, str]:
         store.put("secret", "key", TOKEN)
     return {
         "PATH": os.environ["PATH"],
+        "PYTHONPATH": f"{ROOT / 'action_src'}:{Path(pydantic.__file__).parents[1]}",
         "GITHUB_ACTIONS": "true",
         "GITHUB_TOKEN": TOKEN,
         "INPUT_GITHUB-TOKEN": TOKEN,
@@ -101,7 +102,6 @@ def test_without_root_our_process_is_closed_and_the_report_says_what_is_not(fold
     for top, _, files in os.walk(folder):
         for name in (".", *files):
             os.chown(Path(top, name), 23456, 23456)
-    environ["PYTHONPATH"] = f"{ROOT / 'action_src'}:{Path(pydantic.__file__).parents[1]}"
     plain = hunt(folder, environ, "plain", SYSTEM_PYTHON, 23456)
     assert "process memory" in plain.found
     told = hunt(folder, environ, "isolated", SYSTEM_PYTHON, 23456)

@@ -27,8 +27,9 @@ from gradegate.model.errors import InputError
 
 _PR_SET_DUMPABLE = 4
 _ON_LINUX = sys.platform == "linux"
-_UIDS = range(10001, 11000)
-"""Begins with the image's user `agent`; more are needed where several agents run at once."""
+_ACCOUNT = "agent"
+"""The image's; others are needed besides, where several agents run at once."""
+_UIDS = range(20001, 21000)
 _CAPABILITIES = (0, 1, 3, 5, 6, 7)
 """chown, dac_override, fowner, kill, setgid, setuid: what a container's root usually has."""
 _SEARCH = 0o001
@@ -96,6 +97,7 @@ class Sandbox:
         if self._identity:
             self.warning = _sweep(self._identity.uid) or self.warning
             self._identity.claim.close()
+            self._identity = None
         shutil.rmtree(self.home, ignore_errors=True)
 
     def __enter__(self) -> Self:
@@ -198,8 +200,8 @@ def _blocked_at(place: Path) -> Path | None:
 def _claim_uid() -> Identity:
     """A uid without an account, a process or another gradegate; the kernel keeps the claim."""
     busy = set(_uids_of_processes())
-    for uid in _UIDS:
-        if uid in busy or not _is_nobodys(uid):
+    for uid in _agents_uids():
+        if uid in busy:
             continue
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
@@ -211,11 +213,12 @@ def _claim_uid() -> Identity:
     raise InputError(f"all uids from {_UIDS[0]} to {_UIDS[-1]} are in use: no agent can be run")
 
 
-def _is_nobodys(uid: int) -> bool:
-    try:
-        return pwd.getpwuid(uid).pw_name == "agent"
-    except KeyError:
-        return True
+def _agents_uids() -> Iterator[int]:
+    """Uids that are nobody's: that of an account made for agents, and those without any."""
+    accounts = {account.pw_name: account.pw_uid for account in pwd.getpwall()}
+    if _ACCOUNT in accounts:
+        yield accounts[_ACCOUNT]
+    yield from (uid for uid in _UIDS if uid not in accounts.values())
 
 
 def _uids_of_processes() -> Iterator[int]:

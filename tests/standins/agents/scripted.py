@@ -12,6 +12,7 @@ close badly     crash when the session is       environment     answer the envir
 escape          start a child that leaves the   bomb            start children that start children
                 group, say its pid                              and leave, without end
 write PATH      change a file                   descriptors     answer what it has open
+read PATH       answer what is in a file        mute            close standard output, and live on
 """
 
 import json
@@ -115,6 +116,13 @@ def _change(session: str, path: str) -> None:
         _say(session, "changed")
 
 
+def _read(session: str, path: str) -> None:
+    try:
+        _say(session, Path(path).read_text())
+    except OSError as error:
+        _answer(session, error=str(error))
+
+
 def _descriptors(session: str, _rest: str) -> None:
     _say(session, " ".join(sorted(place.name for place in Path("/proc/self/fd").iterdir())))
 
@@ -142,6 +150,8 @@ _DOES: dict[str, Callable[[str, str], None]] = {
     "bomb": _bomb,
     "eat": _eat,
     "write": _change,
+    "read": _read,
+    "mute": lambda _session, _rest: os.close(1),
     "descriptors": _descriptors,
     "environment": lambda session, _rest: _say(session, " ".join(sorted(os.environ))),
 }
