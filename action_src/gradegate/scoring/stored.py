@@ -1,5 +1,7 @@
 """Answers in the store: kept as the judge gave them, read anew each time."""
 
+import json
+
 from pydantic import TypeAdapter, ValidationError
 
 from gradegate.ports import Reply, Store
@@ -25,7 +27,7 @@ def store_reply(store: Store, key: str, reply: Reply) -> None:
     """Keep an answer, over one that cannot be read."""
     if store.get(ANSWER, key) is not None:
         store.forget(ANSWER, [key])
-    store.put(ANSWER, key, _REPLY.dump_json(reply).decode())
+    store.put(ANSWER, key, json.dumps(reply._asdict()))
 
 
 def forget_replies(store: Store, keys: list[str]) -> None:

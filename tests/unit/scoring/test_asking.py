@@ -166,14 +166,15 @@ def test_a_second_run_on_the_same_store_makes_no_call() -> None:
     store = MemoryStore()
 
     def script(_: Question[Any], sample: int, __: int) -> Reply:
-        return Reply("{") if sample == 2 else says("yes" if sample != 3 else "no")
+        return Reply("{") if sample == 2 else says("yes")
 
     first = ask_once(Scripted(script), store=store)
+    assert len(first.answers) == 3
 
     async def again(ask: Asker) -> None:
         assert await ask(question(), 5) == first
         usage = ask.usage()
-        assert (usage.judge_calls, usage.judge_cache_hits) == (0, 5)
+        assert (usage.judge_calls, usage.judge_cache_hits) == (0, 4)
         assert usage.judge_calls_saved_by_voting == 0
 
     judge = Scripted(yes)
@@ -193,6 +194,17 @@ def test_the_store_answers_where_there_is_no_judge() -> None:
         assert ask.usage().judge_retries == 0
 
     asking("set GOOGLE_API_KEY", main, store=store)
+
+
+def test_what_cannot_be_read_in_the_store_is_asked_and_stored_anew() -> None:
+    """A store of another version costs calls once."""
+    store = MemoryStore()
+    for sample in (1, 2, 3):
+        store.put("answer", question().key(sample), '{"verdict": "yes"}')
+    first, second = Scripted(yes), Scripted(yes)
+    assert ask_once(first, store=store).failure is None
+    assert ask_once(second, store=store).failure is None
+    assert (len(first.asked), len(second.asked)) == (3, 0)
 
 
 @pytest.mark.parametrize(

@@ -176,3 +176,20 @@ def test_who_gives_up_waiting_leaves_the_slot_to_others() -> None:
         assert again.most == 2
 
     in_virtual_time(main())
+
+
+def test_who_gives_up_just_as_a_slot_comes_free_passes_it_on() -> None:
+    """Admitted and cancelled in the same moment: the slot is not lost."""
+
+    async def main() -> None:
+        limiter = Limiter(1)
+        service = Service(limiter)
+        async with limiter.slot(0):
+            unlucky = asyncio.create_task(service.call())
+            await asyncio.sleep(1)
+        unlucky.cancel()
+        async with asyncio.timeout(10):
+            await service.call()
+        assert unlucky.cancelled()
+
+    in_virtual_time(main())
