@@ -12,6 +12,7 @@ from gradegate.agents.adk import AdkAgent
 from gradegate.agents.command import CommandAgent
 from gradegate.agents.conversation import written_users
 from gradegate.agents.isolation import Hidden, Sandbox, private_places, shield_process
+from gradegate.agents.process import Limits
 from gradegate.agents.recorded import RecordedAgent
 from gradegate.app import World
 from gradegate.evalsets.traces import read_traces
@@ -127,7 +128,7 @@ class AgentWorkshop:
         return AdkAgent(
             suite,
             side.root,
-            self._sandbox(side),
+            self._sandbox(side, [self._outside.cache]),
             cache=self._outside.cache / "environments",
             environ=self._outside.environ,
             agent_python=self._outside.agent_python,
