@@ -92,6 +92,10 @@ class Sandbox:
         env = agent_environment(environ, names, self.home, command)
         return Launch(command, self.checkout, env, self.user, limits)
 
+    def blocked_at(self, place: Path) -> Path | None:
+        """The folder that keeps the agent from a place it needs; None where it gets there."""
+        return _blocked_at(place) if self._identity else None
+
     def close(self) -> None:
         """End whatever is left of the agent, and remove its home."""
         if self._identity:
