@@ -31,6 +31,8 @@ def lead(report: Report, counts: Mapping[Group, int], words: Words) -> str:
         said.append(words("lead.same_fingerprint"))
     elif report.base.source == "none":
         said.append(words("lead.no_base"))
+    if report.decision.state is State.PASS and counts[Group.INCONCLUSIVE]:
+        said.append(words.some("lead.open", counts[Group.INCONCLUSIVE]))
     if report.decision.state is not State.PASS and counts[Group.IMPROVED]:
         said.append(words.some("lead.improved", counts[Group.IMPROVED]))
     return " ".join(said)

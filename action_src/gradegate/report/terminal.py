@@ -33,6 +33,8 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
         console.print(_criteria(view.criteria, words))
     _print_sections(view, console, words)
     console.print()
+    for note in view.notes:
+        console.print(_text(f"• {note}"))
     for warning in view.warnings:
         console.print(_text(f"⚠ {warning}", "yellow"))
     for line in (view.quiet, view.sides, view.usage):
@@ -58,7 +60,7 @@ def _print_case(case: CaseView, console: "Console", words: Words, *, in_full: bo
     if not in_full:
         return
     for row in case.scores:
-        if row.attention:
+        if row.p_value != numbers.NOTHING:
             console.print(_indented(_evidence(row, words), "dim"))
     for turn in case.turns:
         for difference in turn.differences:
@@ -78,7 +80,7 @@ def _evidence(row: ScoreView, words: Words) -> str:
         needed=row.needed,
         runs=row.runs,
     )
-    return said if row.p_value == numbers.NOTHING else f"{said}, {row.p_value}"
+    return f"{said}, {row.p_value}"
 
 
 def _criteria(rows: tuple[ScoreView, ...], words: Words) -> "Table":
