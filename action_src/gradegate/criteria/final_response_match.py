@@ -15,7 +15,7 @@ from gradegate.model.result import CriterionResult, InvocationResult
 from gradegate.model.trace import Trace
 from gradegate.ports import Ask, Needs
 
-PROMPT = Prompt("final_response_match.md.j2", version="1")
+PROMPT = Prompt("final_response_match.md.j2", version="2")
 
 
 class Verdict(Answer):
@@ -57,8 +57,6 @@ class FinalResponseMatch(Judged):
         whole = self.include_intermediate_responses_in_final
         reference = answer_of(expected, with_intermediate=whole)
         response = answer_of(actual, with_intermediate=whole)
-        if expected.final_response is None and not reference:
-            return self.unscored("the case has no `final_response` to compare with")
         if reference.strip() and not response.strip():
             said_nothing = {"verdict": "invalid", "reasoning": "The agent gave no answer."}
             return self.scored(0.0, details=said_nothing)

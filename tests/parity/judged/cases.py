@@ -65,10 +65,7 @@ def rubric(rubric_id: str, kind: str | None) -> Json:
 def random_case(draw: Random, number: int) -> Json:
     """A conversation of two to four turns, with rubrics of its own for one criterion or both."""
     turns = [random_turn(draw, f"{number}-{turn}") for turn in range(draw.randint(2, 4))]
-    expected = [
-        {"user_content": turn["user_content"], "final_response": text("the reference")}
-        for turn in turns
-    ]
+    expected = [{"user_content": turn["user_content"], **_reference(draw)} for turn in turns]
     rubrics = [
         rubric(f"{name}_{each}", kind)
         for name, kind in KINDS.items()
@@ -76,6 +73,10 @@ def random_case(draw: Random, number: int) -> Json:
     ]
     case: Json = {"eval_id": f"case-{number}", "conversation": expected, "rubrics": rubrics}
     return {"case": case, "actual": turns}
+
+
+def _reference(draw: Random) -> Json:
+    return {"final_response": text("the reference")} if draw.random() < 0.95 else {}
 
 
 def random_turn(draw: Random, mark: str) -> Json:

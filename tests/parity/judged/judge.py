@@ -57,7 +57,8 @@ class MarkedJudge:
 def ours(prompt: str, schema: dict[str, Any]) -> Asked:
     """One of our prompts, known by the answer it wants."""
     if "verdict" in schema["properties"]:
-        return Asked("match", _turn(prompt))
+        nothing = "It is empty: the agent said nothing." in prompt
+        return Asked("match", _turn(prompt), nothing_said=nothing)
     if "rubrics" in schema["properties"]:
         found = re.findall(r'^\{"rubric_id": .*\}$', prompt, re.MULTILINE)
         listed = [json.loads(line) for line in found]
@@ -128,7 +129,7 @@ def _in_our_form(asked: Asked, marks: Marks, sample: int) -> str:
         ]
         return json.dumps({"sentences": labelled})
     if asked.kind == "match":
-        valid = marks.verdict(f"match {asked.mark}", sample)
+        valid = marks.verdict(f"match {asked.mark}", sample) and not asked.nothing_said
         return json.dumps({"reasoning": reasoning, "verdict": "valid" if valid else "invalid"})
     verdicts = [
         {"rubric_id": rubric, "reasoning": reasoning, "verdict": _yes(asked, rubric, marks, sample)}

@@ -77,13 +77,12 @@ async def test_an_empty_answer_is_wrong_without_asking() -> None:
     assert judge.asked == []
 
 
-async def test_a_turn_without_a_reference_is_not_evaluated() -> None:
-    """There is nothing to compare with; the other turns keep their score."""
-    case = case_of(turn(None), turn("yes"))
-    result = await options().score(case, trace_of(turn("a"), turn("yes")), says(*["valid"] * 5))
-    assert [each.score for each in result.invocations] == [None, 1.0]
-    assert (result.score, result.status) == (1.0, Status.NOT_EVALUATED)
-    assert result.reason == "1 of 2 turns: the case has no `final_response` to compare with"
+async def test_a_turn_without_a_reference_is_judged_by_its_prompt() -> None:
+    """As google-adk does; the judge is told that there is none."""
+    judge = says(*["valid"] * 5)
+    result = await options().score(case_of(turn(None)), trace_of(turn("a")), judge)
+    assert (result.score, result.status) == (1.0, Status.PASSED)
+    assert "Go by the user's prompt alone" in judge.asked[0].render("FENCE")
 
 
 async def test_a_simulated_case_has_no_reference() -> None:
