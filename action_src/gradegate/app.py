@@ -20,6 +20,7 @@ from gradegate.model.errors import InputError
 from gradegate.model.evaluation import Role
 from gradegate.model.report import BaseSide, Decision, HeadSide, Report, State
 from gradegate.model.result import Results, Usage
+from gradegate.model.secret import Secrets
 from gradegate.model.settings import Judge, Suite
 from gradegate.ports import AgentRunner, Ask, Court, Store
 from gradegate.prepare import Prepared, Selection, Setup, prepare
@@ -56,6 +57,8 @@ class World:
     court: Callable[[Judge], Court]
     workshop: Callable[[], Workshop]
     today: date
+    secrets: Secrets = field(default_factory=Secrets)
+    """Values that nothing we write may show."""
     progress: Progress = lambda _done, _total: None
 
 
@@ -94,7 +97,7 @@ async def evaluate(task: Task, world: World) -> Evaluated:
         ):
             workshop = stack.enter_context(world.workshop())
             head, base, warnings = await _teams(setup, workshop, court, stack)
-            journal = Journal(world.store, _job(setup))
+            journal = Journal(world.store, _job(setup), world.secrets)
             what = _comparable(setup, head, base, world.today)
             measured = await measure(what, Bench(journal, court, world.progress))
             journal.finish()
@@ -111,11 +114,12 @@ async def evaluate(task: Task, world: World) -> Evaluated:
             *_expired(setup, world.today),
         ),
     )
+    hide_in = world.secrets.hide_in
     return Evaluated(
-        _report(task, setup, what, measured, frame),
+        hide_in(_report(task, setup, what, measured, frame)),
         setup,
-        _results(head, frame.head, task, usage),
-        _results(base, frame.base, task, Usage()) if base else None,
+        hide_in(_results(head, frame.head, task, usage)),
+        hide_in(_results(base, frame.base, task, Usage())) if base else None,
     )
 
 
@@ -134,7 +138,7 @@ async def baseline(task: Task, world: World) -> Results:
         async with world.court(setup.policy.judge) as court, AsyncExitStack() as stack:
             workshop = stack.enter_context(world.workshop())
             team, _, _ = await _teams(setup, workshop, court, stack)
-            journal = Journal(world.store, _job(setup))
+            journal = Journal(world.store, _job(setup), world.secrets)
             runs = {one.name: max(one.runs, BASELINE_RUNS) for one in setup.policy.suites}
             await Bench(journal, court, world.progress).make(
                 Request(team, case, Role.FIRST, _times(team, case, runs))

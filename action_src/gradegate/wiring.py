@@ -12,13 +12,13 @@ from gradegate.agents.adk import AdkAgent
 from gradegate.agents.command import CommandAgent
 from gradegate.agents.conversation import written_users
 from gradegate.agents.isolation import Hidden, Sandbox, private_places, shield_process
-from gradegate.agents.process import Limits
 from gradegate.agents.recorded import RecordedAgent
 from gradegate.app import World
 from gradegate.evalsets.traces import read_traces
 from gradegate.judges.on_demand import OnDemand
 from gradegate.model.case import Case
 from gradegate.model.errors import FileError, InputError
+from gradegate.model.secret import Secrets
 from gradegate.model.settings import Judge, Suite
 from gradegate.ports import AgentRunner, Answerer, Ask, Court, UserFactory
 from gradegate.scoring.ask import Asker
@@ -56,6 +56,7 @@ class Outside:
             court=lambda judge: self.court(judge, store),
             workshop=lambda: AgentWorkshop(self),
             today=datetime.now(UTC).date(),
+            secrets=Secrets.in_environ(self.environ),
             progress=self.on_runs,
         )
 

@@ -323,3 +323,26 @@ def test_a_push_to_the_default_branch_keeps_a_baseline_that_costs_the_next_pr_no
     assert paris["criteria"]["tool_trajectory_avg_score"]["confirmed"]
     rome = next(one for one in report["cases"] if one["eval_id"] == "rome")
     assert rome["criteria"]["response_match_score"]["runs"] == [2, 1]
+
+
+def test_a_secret_that_the_agent_repeats_is_hidden_everywhere(
+    tmp_path: Path, github: GitHubStandIn
+) -> None:
+    """Not in the comment, the check, the files, the log, or the store."""
+    project = scripted(tmp_path / "repo", CASES)
+    project.git("switch", "-qc", "change")
+    leak = [{"text": f"My token is {JOB_TOKEN}."}]
+    project.answers({one["eval_id"]: expected(one) for one in CASES} | {"paris": leak})
+    change = Change(project, github, tmp_path / "runner")
+    done = change.run()
+    assert done.returncode == 1, done.stderr
+    assert "My token is ***" in github.comments(1)[0].body.replace("&#42;", "*").replace("\\*", "*")
+    (check,) = github.check_runs(change.head)
+    written = [path for path in (tmp_path / "repo" / ".gradegate").rglob("*") if path.is_file()]
+    assert len(written) > 5
+    for place in [str(check), str(github.comments(1)), done.stderr, *map(_text, written)]:
+        assert JOB_TOKEN not in place
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode(errors="replace")

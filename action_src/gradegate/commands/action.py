@@ -21,6 +21,7 @@ from gradegate.event import read_event
 from gradegate.inputs import Inputs, Mode
 from gradegate.model.errors import GradegateError, InputError, Interrupted
 from gradegate.model.report import Report
+from gradegate.model.secret import Secrets
 from gradegate.model.settings import ReportSettings
 from gradegate.plan import ACCEPT_LABEL, Baseline, Evaluate, Plan, Publish, Refuse, Skip, decide
 from gradegate.ports import CheckOutput, Posted, Skipped
@@ -34,7 +35,6 @@ from gradegate.sides.git import Repo
 from gradegate.wiring import Outside, cache_folder, store_path
 
 REPORT_FILE = "report.json"
-SECRET_NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 
 
 @dataclass(frozen=True)
@@ -106,12 +106,7 @@ def perform(plan: Plan, job: Job, report: Path | None = None) -> int:
 
 def _mask_secrets(job: Job) -> None:
     """Have the runner hide every value that looks like a secret from the log, in all steps."""
-    named = [
-        value
-        for name, value in job.environ.items()
-        if any(word in name.upper() for word in SECRET_NAMES) and not value.startswith("/")
-    ]
-    for line in mask(sorted(set(named))):
+    for line in mask(Secrets.in_environ(job.environ)):
         sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
 

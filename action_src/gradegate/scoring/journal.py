@@ -6,6 +6,7 @@ import json
 
 from gradegate.model.case import Case
 from gradegate.model.evaluation import Role
+from gradegate.model.secret import Secrets
 from gradegate.model.trace import NotRun, Trace
 from gradegate.ports import AgentRunner, Store
 
@@ -21,8 +22,9 @@ class Journal:
     on the same case; runs made to confirm a suspicion are fresh evidence for one job only.
     """
 
-    def __init__(self, store: Store, job: str) -> None:
+    def __init__(self, store: Store, job: str, secrets: Secrets | None = None) -> None:
         self._store = store
+        self._secrets = secrets or Secrets()
         self._job = job
         self._under_way: dict[str, asyncio.Task[Trace | NotRun]] = {}
         self._agents_failures: set[str] = set()
@@ -70,6 +72,7 @@ class Journal:
             self._under_way.pop(key, None)
         self.made[agent] = self.made.get(agent, 0) + 1
         if isinstance(outcome, Trace):
+            outcome = self._secrets.hide_in(outcome)  # it goes to judges, reports and caches
             self._note(key, outcome)
             self._store.put(KIND, key, outcome.model_dump_json(exclude_defaults=True))
         return outcome
@@ -93,4 +96,3 @@ class Journal:
         ]
         text = json.dumps(content, sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()
-
