@@ -5,6 +5,8 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic.alias_generators import to_snake
+
 from gradegate.model.case import Case, CaseKey
 from gradegate.model.report import Change
 
@@ -83,12 +85,19 @@ def _matches(
 def _text(case: Case) -> tuple[Any, ...]:
     """What a person would call the definition: the case, and the rubrics it is judged by."""
     rubrics = {
-        name: [
-            (rubric.get("rubric_id"), rubric.get("rubric_content"))
-            for rubric in entry.get("rubrics", ())
-            if isinstance(rubric, dict)
-        ]
+        name: [_rubric_text(rubric) for rubric in entry["rubrics"]]
         for name, entry in case.config.criteria.items()
-        if isinstance(entry, dict)
+        if isinstance(entry, dict) and entry.get("rubrics")
     }
     return case.digest, rubrics
+
+
+def _rubric_text(rubric: Any) -> Any:
+    """Its id and words, under either spelling of their names."""
+    if not isinstance(rubric, dict):
+        return rubric
+    written = {to_snake(key): value for key, value in rubric.items()}
+    content = written.get("rubric_content")
+    if isinstance(content, dict):
+        content = {to_snake(key): value for key, value in content.items()}
+    return written.get("rubric_id"), content

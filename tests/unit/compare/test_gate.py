@@ -1,0 +1,327 @@
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from gradegate.compare.assemble import Findings, Frame, assemble
+from gradegate.compare.cases import judge_pair
+from gradegate.compare.confirm import Outcome
+from gradegate.compare.exact import Count
+from gradegate.compare.gate import Rules
+from gradegate.compare.pairing import Pair
+from gradegate.model.case import Case
+from gradegate.model.evaluation import Runs, Scored
+from gradegate.model.report import (
+    BaseSide,
+    Decision,
+    HeadSide,
+    Reason,
+    ReasonKind,
+    Report,
+    State,
+    Verdict,
+)
+from gradegate.model.result import Usage
+from gradegate.model.settings import DEFAULT_FAIL_ON, Gate
+from tests.runs import MATCH, OUTAGE, a_case, both, runs_of, scored, with_score
+
+CASE = a_case()
+ALL_KINDS = tuple(ReasonKind)
+NO_KINDS: tuple[ReasonKind, ...] = ()
+ALONE = frozenset({"desk"})
+CONFIRMED = Outcome(Verdict.REGRESSED, 0.004, Count(5, 5), Count(0, 5))
+
+
+def report_of(  # noqa: PLR0913 - all that a decision rests on
+    pairs: Sequence[Pair],
+    base: Runs | None,
+    head: Runs,
+    rules: Rules,
+    *,
+    settled: Outcome | None = None,
+    others: Sequence[Reason] = (),
+) -> Report:
+    """All of it: judged, compared, decided. What is settled is settled for every pair."""
+    outcomes = {(pair.key, MATCH): settled for pair in pairs} if settled else {}
+    judgements = [one for pair in pairs for one in judge_pair(pair, base, head, outcomes)]
+    found = Findings(tuple(pairs), judgements, base, head, look=None)
+    return assemble(found, rules, Frame(BaseSide(), HeadSide(), Usage()), others)
+
+
+def decided(base: str | None, head: str, settled: Outcome | None = None, **rules: Any) -> Decision:
+    """The decision over one case, given each side's first pass; base None: an added case."""
+    pair = both(CASE) if base is not None else Pair(None, CASE)
+    before = {} if base is None else runs_of([(CASE, base)])
+    given = {"gate": Gate(), **rules}
+    return report_of(
+        [pair], before, runs_of([(CASE, head)]), Rules(**given), settled=settled
+    ).decision
+
+
+def gate(*fail_on: ReasonKind) -> Gate:
+    """A gate that these kinds of finding keep shut."""
+    return Gate(fail_on=fail_on)
+
+
+def kinds(decision: Decision) -> list[ReasonKind]:
+    """What the state rests on."""
+    return [reason.kind for reason in decision.reasons]
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "settled", "kind"),
+    [
+        ("p", "f", None, ReasonKind.REGRESSION),
+        ("p", "e", None, ReasonKind.REGRESSION),
+        ("p", "f", CONFIRMED, ReasonKind.REGRESSION),
+        ("p", "e", CONFIRMED, ReasonKind.REGRESSION),
+        (None, "f", None, ReasonKind.NEW_FAILURE),
+        (None, "e", None, ReasonKind.NEW_FAILURE),
+        ("f", "f", None, ReasonKind.THRESHOLD),
+        ("e", "e", None, ReasonKind.THRESHOLD),
+    ],
+)
+def test_each_kind_blocks_where_fail_on_lists_it_and_nowhere_else(
+    base: str | None, head: str, settled: Outcome | None, kind: ReasonKind
+) -> None:
+    """Elsewhere it is a note."""
+    decision = decided(base, head, settled, gate=gate(kind))
+    assert decision.state is State.FAIL
+    assert kinds(decision) == [kind]
+    others = gate(*(one for one in ALL_KINDS if one is not kind))
+    relaxed = decided(base, head, settled, gate=others)
+    assert relaxed.state is State.PASS
+    assert [note.kind for note in relaxed.notes] == [kind]
+
+
+def test_an_agent_that_crashes_on_head_and_passes_on_base_is_blocked() -> None:
+    """A crash is no outage: it counts as failing, and is confirmed like any other."""
+    decision = decided("p", "e", CONFIRMED)
+    assert decision.state is State.FAIL
+    (reason,) = decision.reasons
+    assert reason.text == "paris: passed 5 of 5 on base, 0 of 5 on head (p = 0.004)"
+    assert (reason.suite, reason.eval_set, reason.eval_id, reason.criterion) == (*CASE.key, MATCH)
+
+
+def test_a_flip_that_was_not_run_again_says_so() -> None:
+    """Nobody should take the any-flip rule for a test."""
+    assert "cannot be run again, so a flip blocks" in decided("p", "f").reasons[0].text
+    decision = decided("p", "f", gate=Gate(confirm_runs=0))
+    assert "`confirm_runs` is 0, so a flip blocks" in decision.reasons[0].text
+
+
+def test_a_flaky_case_never_blocks() -> None:
+    """Not as a regression, a new failure or a threshold."""
+    flaky = Outcome(Verdict.FLAKY)
+    for base in ("p", None):
+        decision = decided(base, "f", flaky, gate=gate(*ALL_KINDS))
+        assert (decision.state, decision.reasons, decision.notes) == (State.PASS, (), ())
+
+
+def test_a_removed_case_blocks_and_names_itself() -> None:
+    """Its own key, since head has none."""
+    decision = report_of([Pair(CASE, None)], {}, {}, Rules(Gate())).decision
+    assert kinds(decision) == [ReasonKind.REMOVED]
+    assert decision.reasons[0].eval_id == "paris"
+    relaxed = report_of([Pair(CASE, None)], {}, {}, Rules(gate(ReasonKind.REGRESSION))).decision
+    assert relaxed.state is State.PASS
+
+
+def test_reasons_from_elsewhere_block_by_the_same_list() -> None:
+    """What was loosened, what went over budget."""
+    for kind in (ReasonKind.LOOSENED, ReasonKind.BUDGET):
+        reason = Reason(kind=kind, text="…")
+        assert report_of([], {}, {}, Rules(Gate()), others=[reason]).decision.reasons == (reason,)
+        passing = report_of([], {}, {}, Rules(gate()), others=[reason]).decision
+        assert (passing.state, passing.notes) == (State.PASS, (reason,))
+
+
+@pytest.mark.parametrize(
+    ("base", "head"), [("p", "f"), (None, "f"), ("f", "f"), ("p", "?"), (None, "?"), ("?", "?")]
+)
+def test_a_case_in_quarantine_never_blocks(base: str | None, head: str) -> None:
+    """It is reported, and neither fails the gate nor leaves it open."""
+    rules: dict[str, Any] = {"gate": gate(*ALL_KINDS), "quarantined": frozenset({CASE.key})}
+    assert decided(base, head, **rules).state is State.PASS
+    assert decided(base, head, gate=gate(*ALL_KINDS)).state is not State.PASS
+
+
+def test_acceptance_waives_what_base_would_object_to_and_nothing_else() -> None:
+    """A new failure, a threshold or a budget is head's own affair."""
+    waived = {ReasonKind.REGRESSION, ReasonKind.REMOVED, ReasonKind.LOOSENED}
+    for kind in ReasonKind:
+        reason = Reason(kind=kind, text="…")
+        rules = Rules(gate(*ALL_KINDS), accepted_by="octocat")
+        decision = report_of([], {}, {}, rules, others=[reason]).decision
+        assert decision.state is (State.PASS if kind in waived else State.FAIL)
+        assert decision.accepted_by == "octocat"
+
+
+def test_acceptance_without_a_name_is_acceptance_all_the_same() -> None:
+    """At a terminal nobody tells who."""
+    assert decided("p", "f", accepted_by="").state is State.PASS
+
+
+def test_with_nothing_to_compare_with_thresholds_alone_decide() -> None:
+    """Whatever `fail_on` says; a case is not new there, and passes where it passes."""
+    decision = decided(None, "f", gate=gate(), thresholds_only=ALONE)
+    assert (decision.state, kinds(decision)) == (State.FAIL, [ReasonKind.THRESHOLD])
+    assert decided(None, "p", gate=gate(), thresholds_only=ALONE).state is State.PASS
+    elsewhere = decided(None, "f", gate=gate(), thresholds_only=frozenset({"shop"}))
+    assert elsewhere.state is State.PASS
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "settled", "fail_on", "state"),
+    [
+        # Head has no score: worse than base, new and failing, or below its threshold?
+        ("p", "?", None, DEFAULT_FAIL_ON, State.INCONCLUSIVE),
+        ("?", "?", None, DEFAULT_FAIL_ON, State.INCONCLUSIVE),
+        (None, "?", None, DEFAULT_FAIL_ON, State.INCONCLUSIVE),
+        ("pp", "p?", None, DEFAULT_FAIL_ON, State.INCONCLUSIVE),
+        # Base fails, so head can only be better or the same.
+        ("f", "?", None, DEFAULT_FAIL_ON, State.PASS),
+        ("e", "?", None, DEFAULT_FAIL_ON, State.PASS),
+        # … unless its own threshold blocks.
+        ("f", "?", None, ALL_KINDS, State.INCONCLUSIVE),
+        # Base has no score: head's failure may be new.
+        ("?", "f", None, DEFAULT_FAIL_ON, State.INCONCLUSIVE),
+        ("?", "e", None, DEFAULT_FAIL_ON, State.INCONCLUSIVE),
+        # Head passes, whatever base did.
+        ("?", "p", None, DEFAULT_FAIL_ON, State.PASS),
+        ("?", "p", None, ALL_KINDS, State.PASS),
+        # The missing run could not turn the majority.
+        ("ppp", "pp?", None, ALL_KINDS, State.PASS),
+        ("fff", "ff?", None, DEFAULT_FAIL_ON, State.PASS),
+        # Fresh runs that could not be had.
+        ("p", "f", Verdict.UNCERTAIN, DEFAULT_FAIL_ON, State.INCONCLUSIVE),
+        ("f", "f", Verdict.UNCERTAIN, DEFAULT_FAIL_ON, State.INCONCLUSIVE),
+        (None, "f", Verdict.UNCERTAIN, DEFAULT_FAIL_ON, State.INCONCLUSIVE),
+        # Nothing that is missing could block, because nothing of that kind does.
+        ("p", "?", None, (ReasonKind.REMOVED, ReasonKind.INCONCLUSIVE), State.PASS),
+        (None, "?", None, (ReasonKind.REGRESSION, ReasonKind.INCONCLUSIVE), State.PASS),
+        ("p", "?", None, (ReasonKind.THRESHOLD, ReasonKind.INCONCLUSIVE), State.INCONCLUSIVE),
+        # The gate was told not to mind.
+        ("p", "?", None, (ReasonKind.REGRESSION,), State.PASS),
+    ],
+)
+def test_not_evaluated_is_not_passed_where_it_could_matter(
+    base: str | None,
+    head: str,
+    settled: Verdict | None,
+    fail_on: tuple[ReasonKind, ...],
+    state: State,
+) -> None:
+    """Inconclusive exactly where a score that is missing could have turned the decision."""
+    outcome = Outcome(settled) if settled else None
+    assert decided(base, head, outcome, gate=gate(*fail_on)).state is state
+
+
+def test_an_open_case_says_what_could_not_be_had_and_why() -> None:
+    """With its place, for the reader and the annotation."""
+    (reason,) = decided("p", "?").reasons
+    assert reason.kind is ReasonKind.INCONCLUSIVE
+    assert reason.text == f"paris: {MATCH} could not be evaluated: {OUTAGE}"
+    assert reason.eval_id == "paris"
+
+
+def test_inconclusive_left_out_of_fail_on_passes_with_a_note() -> None:
+    """What is missing is said all the same."""
+    decision = decided("p", "?", gate=gate(ReasonKind.REGRESSION))
+    assert decision.state is State.PASS
+    assert [note.kind for note in decision.notes] == [ReasonKind.INCONCLUSIVE]
+
+
+def test_an_accepted_regression_leaves_thresholds_open() -> None:
+    """What could have been a waived regression could have been a blocking threshold as well."""
+    accepted: dict[str, Any] = {"accepted_by": "octocat"}
+    assert decided("p", "?", **accepted).state is State.PASS
+    strict = decided("p", "?", gate=gate(*ALL_KINDS), **accepted)
+    assert strict.state is State.INCONCLUSIVE
+
+
+def test_with_nothing_to_compare_with_a_missing_score_is_open() -> None:
+    """It could have been below its threshold, and that blocks there."""
+    fail_on = gate(ReasonKind.INCONCLUSIVE)
+    decision = decided(None, "?", gate=fail_on, thresholds_only=ALONE)
+    assert decision.state is State.INCONCLUSIVE
+
+
+def test_a_failure_elsewhere_is_not_made_inconclusive() -> None:
+    """Any reason that blocks says no, whatever else is missing."""
+    lost, broken = a_case("lost"), a_case("broken")
+    base, head = runs_of([(lost, "p"), (broken, "p")]), runs_of([(lost, "?"), (broken, "f")])
+    decision = report_of([both(lost), both(broken)], base, head, Rules(Gate())).decision
+    assert decision.state is State.FAIL
+    assert [reason.eval_id for reason in decision.reasons if reason.eval_id] == ["broken"]
+
+
+def many(base: Sequence[float | None], head: Sequence[float | None], **rules: Any) -> Report:
+    """Cases with one score a side; None is one that could not be had."""
+    cases = [a_case(f"c{number:02}") for number in range(len(base))]
+
+    def side(scores: Sequence[float | None]) -> Runs:
+        return {case.key: [_run(case, score)] for case, score in zip(cases, scores, strict=True)}
+
+    given = {"gate": Gate(), **rules}
+    return report_of([both(case) for case in cases], side(base), side(head), Rules(**given))
+
+
+def _run(case: Case, score: float | None) -> Scored:
+    return scored(case, 1, "?") if score is None else with_score(case, 1, score)
+
+
+def test_a_criterion_that_leaks_over_all_cases_blocks() -> None:
+    """Though every case passes its threshold."""
+    decision = many([1.0] * 20, [0.85] * 20).decision
+    assert kinds(decision) == [ReasonKind.REGRESSION]
+    assert decision.reasons[0].criterion == MATCH
+    assert decision.reasons[0].eval_id is None
+    assert many([1.0] * 20, [0.99] * 20).decision.state is State.PASS
+
+
+def test_a_leak_that_missing_scores_could_hide_is_inconclusive() -> None:
+    """Base lost its scores, head passes everywhere, and may be worse everywhere."""
+    decision = many([None] * 20, [0.85] * 20).decision
+    assert decision.state is State.INCONCLUSIVE
+    (reason,) = decision.reasons
+    assert (reason.kind, reason.criterion) == (ReasonKind.INCONCLUSIVE, MATCH)
+    assert "20/40 scores" in reason.text
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "rules"),
+    [
+        ([None] * 20, [1.0] * 20, {}),
+        ([None] * 3 + [0.85] * 17, [0.85] * 20, {}),
+        ([None] * 20, [0.85] * 20, {"accepted_by": "octocat"}),
+        ([None] * 20, [0.85] * 20, {"gate": gate(ReasonKind.REMOVED, ReasonKind.INCONCLUSIVE)}),
+        ([None] * 20, [0.99] * 20, {}),
+    ],
+    ids=["head is perfect", "too few", "accepted", "nobody minds", "within the tolerance"],
+)
+def test_missing_scores_that_could_hide_no_leak_pass(
+    base: list[float | None], head: list[float | None], rules: dict[str, Any]
+) -> None:
+    """Even the worst that they could have been would not have blocked."""
+    assert many(base, head, **rules).decision.state is State.PASS
+
+
+def test_scored_and_planned_stand_beside_every_mean() -> None:
+    """Counted in cases, on each side; the mean is over those scored on both."""
+    (one,) = many([1.0, None, 0.9], [1.0, 0.9, None]).criteria
+    assert (one.scored, one.planned) == ((2, 2), (3, 3))
+    assert (one.base, one.head) == (1.0, 1.0)
+
+
+def test_cases_in_quarantine_move_no_mean() -> None:
+    """Neither up nor down."""
+    keys = frozenset({a_case("c00").key})
+    (one,) = many([1.0, 1.0, 1.0], [0.0, 1.0, 1.0], quarantined=keys).criteria
+    assert (one.head, one.planned) == (1.0, (2, 2))
+
+
+def test_evidence_is_gathered_for_what_needs_attention_and_nothing_else() -> None:
+    """A report of ten thousand quiet cases stays small."""
+    report = many([1.0, 1.0, 0.0], [1.0, 0.0, 0.0])
+    assert [bool(case.evidence.turns) for case in report.cases] == [False, True, True]
