@@ -128,3 +128,13 @@ def test_a_file_that_is_no_store_is_named(tmp_path: Path, content: bytes | None)
         file.write_bytes(content)
     with pytest.raises(InputError, match="--store FILE"):
         SqliteStore(file)
+
+
+def test_a_file_closed_while_others_use_it_is_whole_as_well(tmp_path: Path) -> None:
+    """What a cache copies then has all that was written, without the files beside it."""
+    with SqliteStore(tmp_path / "store"):
+        with SqliteStore(tmp_path / "store") as store:
+            store.put("answer", "k", "v")
+        (tmp_path / "copy").write_bytes((tmp_path / "store").read_bytes())
+    with SqliteStore(tmp_path / "copy") as copy:
+        assert copy.get("answer", "k") == "v"
