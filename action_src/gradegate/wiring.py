@@ -20,12 +20,13 @@ from gradegate.model.case import Case
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.secret import Secrets
 from gradegate.model.settings import Judge, Suite
-from gradegate.ports import AgentRunner, Answerer, Ask, Court, UserFactory
+from gradegate.ports import AgentRunner, Answerer, Ask, Court, Store, UserFactory
 from gradegate.scoring.ask import Asker
 from gradegate.scoring.bench import Progress
 from gradegate.scoring.simulated_user import simulated_users
 from gradegate.scoring.usage import Progress as Asked
 from gradegate.sides.checkout import Side
+from gradegate.store.memory import MemoryStore
 from gradegate.store.sqlite import SqliteStore
 
 STORE_FILE = "store.sqlite"
@@ -61,8 +62,9 @@ class Outside:
         )
 
     def court(self, judge: Judge, store: SqliteStore) -> Court:
-        """The way to the judges."""
-        return Asker(OnDemand(self._answerer), store, judge, progress=self.on_asked)
+        """The way to the judges. Recorded answers are not kept among those of models."""
+        kept: Store = store if self.answers is None else MemoryStore()
+        return Asker(OnDemand(self._answerer), kept, judge, progress=self.on_asked)
 
     def _answerer(self) -> Answerer | str:
         """The judge; where there is none, which variable to set."""
