@@ -49,9 +49,12 @@ def root(place: Path) -> Path:
     )
 
 
-async def test_the_example_does_what_its_eval_sets_say(place: Path, cache: Path) -> None:
+@pytest.mark.parametrize("version", ["2.0.0", "2.7.1", "2.13.0"])
+async def test_the_example_does_what_its_eval_sets_say(
+    place: Path, cache: Path, version: str
+) -> None:
     """Without any settings: found, installed, loaded, and every expected call and word comes."""
-    root = side(place)
+    root = write(side(place), {"travel_desk/requirements.txt": f"google-adk=={version}\n"})
     suite, cases = travel_cases(root)
     with GeminiStandin(answer) as model:
         async with adk_agent(root, cache, model.environ, suite) as runner:
