@@ -29,7 +29,8 @@ from gradegate.sides.checkout import Side
 from gradegate.store.memory import MemoryStore
 from gradegate.store.sqlite import SqliteStore
 
-STORE_FILE = "store.sqlite"
+STORE_FILE = Path("store", "gradegate.sqlite")
+"""In a folder of its own, closed to agents; environments beside it are open to them."""
 RUNNER_FOLDER = ".gradegate"
 
 

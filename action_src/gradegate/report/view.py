@@ -272,9 +272,15 @@ def _criterion(one: CriterionComparison, words: Words) -> ScoreView:
         interval=numbers.interval(one.interval),
         p_value=numbers.p_value(one.p_value),
         scored="" if complete else words("scored", base=scored[0], head=scored[1]),
-        verdict=words(f"verdict.{one.verdict}"),
+        verdict=_criterion_verdict(one, words),
         attention=one.verdict is Verdict.REGRESSED,
     )
+
+
+def _criterion_verdict(one: CriterionComparison, words: Words) -> str:
+    if one.verdict is Verdict.UNCERTAIN and one.passes_to_settle is not None:
+        return words("verdict.uncertain_more", n=numbers.count(one.passes_to_settle))
+    return words(f"verdict.{one.verdict}")
 
 
 def _texts(reasons: Iterable[Reason], findings: Findings) -> tuple[str, ...]:
