@@ -1,0 +1,85 @@
+"""An agent runner that answers from a function, and a store in memory that does as a file does."""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Self
+
+from gradegate.model.case import Case
+from gradegate.model.evalset import Invocation
+from gradegate.model.trace import NotRun, Trace
+
+Says = Callable[[Case, int], str | NotRun]
+"""The agent's answer to a case's run; one that begins with `!` is its failure."""
+
+
+class ScriptedRunner:
+    """Runs cases by a function, and notes which."""
+
+    def __init__(self, says: Says, *, rerunnable: bool = True) -> None:
+        self.says = says
+        self.rerunnable = rerunnable
+        self.made: list[tuple[str, int]] = []
+
+    async def prepare(self) -> str | None:
+        """Nothing to make ready."""
+        return None
+
+    def runs_of(self, case: Case, asked: int) -> int:
+        """As many as are asked for."""
+        del case
+        return asked
+
+    async def run(self, case: Case, run: int) -> Trace | NotRun:
+        """One run, after others had their turn."""
+        self.made.append((case.eval_id, run))
+        await asyncio.sleep(0)
+        said = self.says(case, run)
+        return said if isinstance(said, NotRun) else trace_of(case, run, said)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+
+def trace_of(case: Case, run: int, said: str) -> Trace:
+    """What a case's run comes to."""
+    if said.startswith("!"):
+        return Trace(
+            suite=case.suite,
+            eval_set=case.eval_set,
+            eval_id=case.eval_id,
+            run=run,
+            error=said.removeprefix("!"),
+        )
+    turn = Invocation.model_validate(
+        {"user_content": {"parts": []}, "final_response": {"parts": [{"text": said}]}}
+    )
+    return Trace(
+        suite=case.suite,
+        eval_set=case.eval_set,
+        eval_id=case.eval_id,
+        run=run,
+        invocations=(turn,),
+    )
+
+
+class MemoryStore:
+    """Keeps units for as long as the test lasts."""
+
+    def __init__(self) -> None:
+        self.units: dict[tuple[str, str], str] = {}
+
+    def get(self, kind: str, key: str) -> str | None:
+        """The unit's value."""
+        return self.units.get((kind, key))
+
+    def put(self, kind: str, key: str, value: str) -> None:
+        """Keep it; the same key again changes nothing."""
+        self.units.setdefault((kind, key), value)
+
+    def forget(self, kind: str, keys: Iterable[str]) -> None:
+        """Drop some."""
+        for key in keys:
+            self.units.pop((kind, key), None)
