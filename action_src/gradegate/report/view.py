@@ -71,6 +71,8 @@ class ScoreView:
     """Of a case: passed runs of all runs, base and head."""
     scored: str = ""
     """Over all cases: scored of planned, only where they differ."""
+    settles: str = ""
+    """What it would take to be sure, where it is uncertain."""
     attention: bool = False
 
 
@@ -272,15 +274,16 @@ def _criterion(one: CriterionComparison, words: Words) -> ScoreView:
         interval=numbers.interval(one.interval),
         p_value=numbers.p_value(one.p_value),
         scored="" if complete else words("scored", base=scored[0], head=scored[1]),
-        verdict=_criterion_verdict(one, words),
+        verdict=words(f"verdict.{one.verdict}"),
+        settles=_settles(one, words),
         attention=one.verdict is Verdict.REGRESSED,
     )
 
 
-def _criterion_verdict(one: CriterionComparison, words: Words) -> str:
-    if one.verdict is Verdict.UNCERTAIN and one.passes_to_settle is not None:
-        return words("verdict.uncertain_more", n=numbers.count(one.passes_to_settle))
-    return words(f"verdict.{one.verdict}")
+def _settles(one: CriterionComparison, words: Words) -> str:
+    if one.verdict is not Verdict.UNCERTAIN or one.passes_to_settle is None:
+        return ""
+    return words("settles", n=numbers.count(one.passes_to_settle))
 
 
 def _texts(reasons: Iterable[Reason], findings: Findings) -> tuple[str, ...]:
