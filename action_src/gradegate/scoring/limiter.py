@@ -90,8 +90,14 @@ class Limiter:
                 self._busy += 1
 
     async def _hold_back(self) -> None:
-        """Keep the pace, and any pause; one at a time, so that no burst follows a pause."""
+        """Keep the pace, and any pause; one at a time, so that no burst follows a pause.
+
+        A turn of the loop between two calls lets the first one leave before the next is put
+        together. Calls put together side by side leave together, when the last is ready, are
+        answered together, and so on: the time to put them all together is lost in each round.
+        """
         async with self._gate:
+            await asyncio.sleep(0)
             if self._pace is not None:
                 await self._pace.acquire()
             while (left := self._resume_at - _now()) > 0:  # noqa: ASYNC110 - it may be prolonged
