@@ -40,6 +40,7 @@ class Asker:
         self._patience = patience or Patience()
         self._caller = Caller(answerer, store, limits, self._patience, progress)
         self._store = store
+        self._default_model = limits.model
         self._turns = itertools.count()
         self._failed: dict[tuple[str, int], Votes[Any]] = {}
 
@@ -67,6 +68,7 @@ class Asker:
 
     async def ask(self, question: Question[T], samples: int, *ledgers: Ledger) -> Votes[T]:
         """The same, counted in these ledgers too."""
+        question = question.by_default(self._default_model)
         known = self._failed.get((question.digest, samples))
         if known is not None:
             return known

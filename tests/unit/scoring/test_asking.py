@@ -472,3 +472,19 @@ def test_closing_ends_what_is_still_being_asked() -> None:
 
     in_virtual_time(main())
     assert judge.closed
+
+
+def test_a_question_that_names_no_model_goes_to_the_settings() -> None:
+    """`[judge] model` is whom a question is put to where the config names nobody."""
+    asked: list[str] = []
+
+    def note(about: Question[Any], *_: object) -> Reply:
+        asked.append(about.model)
+        return says("yes")
+
+    async def main(ask: Asker) -> None:
+        await ask(question(model=""), 1)
+        await ask(question(model="gemini-2.5-pro"), 1)
+
+    asking(Scripted(note), main, limits=Judge(model="gemini-flash-latest"))
+    assert asked == ["gemini-flash-latest", "gemini-2.5-pro"]
