@@ -121,9 +121,7 @@ class Project:
         table = {"default": {"text": "I do not know."}, "cases": dict(cases), **more}
         self.put("answers.json", json.dumps(table, indent=1))
 
-    def gradegate(
-        self, *arguments: str, **environ: str
-    ) -> subprocess.CompletedProcess[str]:
+    def gradegate(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """Run the command as a user would."""
         return subprocess.run(
             [str(GRADEGATE), *arguments],
@@ -133,6 +131,86 @@ class Project:
             text=True,
             check=False,
         )
+
+    def start(self, *arguments: str, **environ: str) -> subprocess.Popen[str]:
+        """The same, for a test that does not wait for the end."""
+        return subprocess.Popen(
+            [str(GRADEGATE), *arguments],
+            cwd=self.root,
+            env={**self.environ, "HOME": str(self.root.parent), **environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def evaluate(self, *arguments: str, **environ: str) -> "Outcome":
+        """`gradegate run` with every view written; the report, and what was printed."""
+        out = self.root.parent / f"out-{len(list(self.root.parent.glob('out-*')))}"
+        done = self.gradegate("run", *arguments, "--out", str(out), **environ)
+        return Outcome(done.returncode, out, done.stdout, done.stderr)
+
+    def listen(self) -> "AgentLog":
+        """Have the scripted agent note its runs from now on, in a file that it may write to."""
+        path = self.root.parent / "agent.log"
+        path.touch()
+        path.chmod(0o666)
+        self.environ["AGENT_LOG"] = str(path)
+        return AgentLog(path)
+
+
+@dataclass(frozen=True)
+class AgentLog:
+    """The runs that the scripted agent made."""
+
+    path: Path
+
+    def runs(self) -> list[str]:
+        """All of them, each as `eval_id run`, in the order begun."""
+        return self.path.read_text(encoding="utf-8").splitlines()
+
+    def fresh(self) -> list[str]:
+        """Those since the last time this was asked."""
+        runs = self.runs()
+        self.path.write_text("", encoding="utf-8")
+        return runs
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a `gradegate run` came to."""
+
+    code: int
+    folder: Path
+    stdout: str
+    stderr: str
+
+    @property
+    def report(self) -> Any:
+        """The report as a script would read it."""
+        return self.read("report.json")
+
+    def read(self, name: str) -> Any:
+        """One of the files it wrote."""
+        return json.loads((self.folder / name).read_text(encoding="utf-8"))
+
+    @property
+    def state(self) -> str:
+        """What the gate says."""
+        return str(self.report["decision"]["state"])
+
+    @property
+    def kinds(self) -> list[str]:
+        """Why it says so."""
+        return [reason["kind"] for reason in self.report["decision"]["reasons"]]
+
+    @property
+    def warnings(self) -> str:
+        """All warnings, a line each."""
+        return "\n".join(self.report["warnings"])
+
+    def case(self, eval_id: str) -> Any:
+        """One case of the report."""
+        return next(one for one in self.report["cases"] if one["eval_id"] == eval_id)
 
 
 SETTINGS = """

@@ -171,9 +171,10 @@ def test_a_head_that_does_not_exist(project: Project) -> None:
 
 def test_not_a_git_repository(project: Project, tmp_path: Path) -> None:
     """With the option that names one."""
-    for folder in (tmp_path, tmp_path / "missing"):
-        done = project.gradegate("run", "--repo", str(folder))
-        refused(done, f"{folder} is not in a git repository", "--repo DIR")
+    done = project.gradegate("run", "--repo", str(tmp_path))
+    refused(done, f"{tmp_path} is not in a git repository", "--repo DIR")
+    done = project.gradegate("run", "--repo", str(tmp_path / "missing"))
+    refused(done, f"{tmp_path / 'missing'} is not a folder", "--repo DIR")
 
 
 def test_an_unknown_suite(project: Project) -> None:

@@ -75,7 +75,7 @@ class Git:
             )
         except FileNotFoundError:
             if not self.folder.is_dir():
-                raise InputError(f"{self.folder} is not a folder") from None
+                raise InputError(f"{self.folder} is not a folder: correct `--repo DIR`") from None
             raise InputError("git is not installed: gradegate needs it on PATH") from None
         return Output(done.returncode, done.stdout, done.stderr.decode(errors="replace").strip())
 
