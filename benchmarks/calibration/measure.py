@@ -13,7 +13,7 @@ from benchmarks.calibration.rules import RULES, Ruling
 from benchmarks.calibration.world import Pull, World
 
 CHUNK = 200
-SURE = 0.99
+SURE = 0.95
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Promise:
 
     @property
     def bound(self) -> float:
-        """Where the true rate still lies with 99 % confidence (Clopper and Pearson)."""
+        """Where the true rate still lies with 95 % confidence (Clopper and Pearson)."""
         test = binomtest(self.happened, self.pulls, self.limit, self._side())
         interval = test.proportion_ci(SURE, "exact")
         return float(interval.high if self.kind == "at most" else interval.low)

@@ -195,7 +195,7 @@ def _drawn(units: _Units, tables: Sequence[NDArray[np.int64]]) -> Tails:
     sums = np.zeros(DRAWS, dtype=np.int64)
     for row in (row for table in tables for row in _merged(table)):
         raw = stream.random_raw(DRAWS // 2).astype("<u8").view("<u4").astype(np.uint64)
-        sums += row[(raw * np.uint64(len(row))) >> np.uint64(32)]
+        sums += row[((raw * np.uint64(len(row))) >> np.uint64(32)).astype(np.intp)]
     down = int((sums <= units.observed + units.slack).sum())
     up = int((sums >= units.observed - units.slack).sum())
     return Tails((down + 1) / (DRAWS + 1), (up + 1) / (DRAWS + 1), "drawn")
