@@ -85,6 +85,8 @@ class Project:
         store = root.parent / "cache"
         project = cls(root, {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(store), **IDENTITY})
         project.git("init", "-q", "-b", "main")
+        (root / ".git" / "info").mkdir(exist_ok=True)
+        (root / ".git" / "info" / "exclude").write_text(".gradegate/\n")
         return project
 
     def git(self, *arguments: str) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gradegate.app import Evaluated, Task
+from gradegate.commands.belongings import Belongings
 from gradegate.commands.run import evaluate_here, wanted_of
 from gradegate.deliver import (
     EXIT_CODES,
@@ -85,7 +86,8 @@ def action(options: Namespace, environ: Mapping[str, str]) -> int:
     job = Job(environ, Inputs.from_environ(environ))
     _mask_secrets(job)
     plan = decide(read_event(environ), job.inputs)
-    return perform(plan, job)
+    with _belongings(job).kept():
+        return perform(plan, job)
 
 
 def perform(plan: Plan, job: Job, report: Path | None = None) -> int:
@@ -113,7 +115,7 @@ def _mask_secrets(job: Job) -> None:
 
 def _evaluate(job: Job, plan: Evaluate) -> int:
     job.inputs.require_token()
-    repo = Repo.open(job.workspace, job.environ)
+    repo = _checkout(job)
     sha = plan.check_sha or repo.resolve(plan.head)
     with job.forge() as forge:
         if plan.may_write:
@@ -129,6 +131,17 @@ def _evaluate(job: Job, plan: Evaluate) -> int:
         urls = _announce(job, plan, forge, done, finish)
     _write_runner_files(job, done.report, urls, job.style(done.setup.policy.report))
     return EXIT_CODES[done.report.decision.state]
+
+
+def _checkout(job: Job) -> Repo:
+    """The repository, which must not have brought along what only we may write."""
+    repo = Repo.open(job.workspace, job.environ)
+    _belongings(job).refuse_foreign(repo)
+    return repo
+
+
+def _belongings(job: Job) -> Belongings:
+    return Belongings(job.workspace, cache_folder(job.environ), job.report_dir, _store(job))
 
 
 def _task(job: Job, plan: Evaluate, repo: Repo, forge: GitHubForge) -> Task:
@@ -216,7 +229,7 @@ def _baseline(job: Job, plan: Baseline) -> int:
     """Evaluate one side into the store, for the pull requests to come."""
     from gradegate.commands.baseline import measure_baseline
 
-    repo = Repo.open(job.workspace, job.environ)
+    repo = _checkout(job)
     task = Task(repo=repo, wanted=Wanted(head=plan.head, rev="none"), inputs=job.inputs)
     summary = measure_baseline(task, _outside(job, repo), _store(job))
     job.say(summary)
