@@ -21,10 +21,15 @@ from tests.project import (
 )
 
 SET = "evals/basic.evalset.json"
+CONFIG = "evals/test_config.json"
+TOOLS = "tool_trajectory_avg_score"
+ONLY_TOOLS = json.dumps({"criteria": {TOOLS: 1.0}})
+GREET = {"name": "greet", "args": {}}
+TOKYO = {"name": "get_weather", "args": {"city": "東京"}}
 CASES = [
-    case("greeting", turn("hello", "hello and welcome")),
+    case("greeting", turn("hello", "hello and welcome", GREET)),
     case("weather", turn("weather in Paris?", "it is sunny in Paris", WEATHER)),
-    case("東京 の天気", turn("東京の天気は?", "東京は晴れです")),
+    case("東京 の天気", turn("東京の天気は?", "東京は晴れです", TOKYO)),
 ]
 RECORDED = """
 [[suite]]
@@ -39,7 +44,7 @@ command = ["python3", "agent.py"]
 evals = ["shop/*.evalset.json"]
 env = ["AGENT_LOG"]
 """
-BUY = case("buy", turn("one apple", "here is your apple"))
+BUY = case("buy", turn("one apple", "here is your apple", {"name": "sell", "args": {}}))
 BROKEN = {"crash": "boom"}
 
 
@@ -58,6 +63,9 @@ def log(project: Project) -> AgentLog:
 def branched(tmp_path: Path, cases: Sequence[Mapping[str, Any]], **more: str) -> Project:
     """A repository with the scripted agent, on a branch off main."""
     project = scripted(tmp_path / "a 場所" / "repo", cases, **more)
+    if not more:
+        project.put(CONFIG, ONLY_TOOLS)
+        project.commit()
     project.git("switch", "-qc", "change")
     return project
 
@@ -84,10 +92,10 @@ def test_an_agent_that_crashes_on_one_case_is_confirmed_and_blocked(
     """By fresh runs of both sides of that case alone."""
     answer(project, weather=BROKEN)
     done = project.evaluate()
-    assert (done.code, done.kinds) == (1, ["regression", "regression"])
-    found = done.case("weather")["criteria"]["response_match_score"]
+    assert (done.code, done.kinds) == (1, ["regression"])
+    found = done.case("weather")["criteria"][TOOLS]
     assert (found["verdict"], found["confirmed"]) == ("regressed", True)
-    assert done.case("greeting")["criteria"]["response_match_score"]["verdict"] == "unchanged"
+    assert done.case("greeting")["criteria"][TOOLS]["verdict"] == "unchanged"
     assert sum(run.startswith("greeting ") for run in log.runs()) == 2
     assert sum(run.startswith("weather ") for run in log.runs()) > 10
 
@@ -193,6 +201,7 @@ def test_a_base_whose_recording_is_missing_leaves_thresholds_with_a_warning(
     """That is nothing to hold against head."""
     project.git("switch", "-q", "main")
     project.put("gradegate.toml", RECORDED)
+    project.put(CONFIG, '{"criteria": {"response_match_score": 0.8}}')
     project.commit()
     project.git("switch", "-qc", "recorded")
     project.put("traces.json", traces(greeting="hello and welcome"))
@@ -284,10 +293,10 @@ def test_no_confirming_at_all_blocks_on_any_flip(project: Project, log: AgentLog
 
 def test_what_the_pull_request_does_to_the_cases_is_told(project: Project) -> None:
     """Edited, added, removed, moved, loosened; acceptance waives what base objects to."""
-    edited = case("greeting", turn("hello there", "hello and welcome"))
+    edited = case("greeting", turn("hello there", "hello and welcome", GREET))
     added = case("new", turn("bye", "goodbye"))
     project.put(SET, eval_set(edited, CASES[1], added))
-    project.put("evals/test_config.json", '{"criteria": {"response_match_score": 0.5}}')
+    project.put(CONFIG, ONLY_TOOLS.replace("1.0", "0.5"))
     answer(project, new=expected(added))
     done = project.evaluate()
     assert done.code == 1
@@ -320,10 +329,11 @@ def test_a_project_in_a_folder_of_its_repository(tmp_path: Path) -> None:
     project.put(f"{folder}/gradegate.toml", SETTINGS)
     project.put(f"{folder}/{SET}", eval_set(*CASES))
     table = {one["eval_id"]: expected(one) for one in CASES}
+    project.put(f"{folder}/{CONFIG}", ONLY_TOOLS)
     text = json.dumps({"default": {"text": ""}, "cases": table})
     project.put(f"{folder}/answers.json", text)
     project.commit()
-    project.put(f"{folder}/answers.json", text.replace("sunny", "raining cats and dogs"))
+    project.put(f"{folder}/answers.json", text.replace('"city": "Paris"', '"city": "Rome"'))
     done = project.evaluate("--base", "HEAD", "--working-directory", folder)
     assert done.code == 1
     assert [r["eval_id"] for r in done.report["decision"]["reasons"]] == ["weather"]
