@@ -11,6 +11,9 @@ from pydantic import BaseModel, ConfigDict
 
 T = TypeVar("T", bound=BaseModel)
 
+VERTEX = "vertex-evaluation/"
+"""Begins the `model` of a question to Vertex AI's evaluation service; its metric follows."""
+
 
 class PlainText(BaseModel):
     """The answer to a question that wants words and no JSON, such as a simulated user's."""
