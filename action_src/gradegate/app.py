@@ -54,7 +54,8 @@ class World:
     """The outside, as the job sees it."""
 
     store: Store
-    court: Callable[[Judge], Court]
+    court: Callable[[Judge, Sequence[Path]], Court]
+    """With the agents' folders, which may say which of Google's projects is meant."""
     workshop: Callable[[], Workshop]
     today: date
     secrets: Secrets = field(default_factory=Secrets)
@@ -92,7 +93,7 @@ async def evaluate(task: Task, world: World) -> Evaluated:
         if setup.nothing_changed and not task.selection.is_partial:
             return Evaluated(_nothing_changed(setup), setup)
         async with (
-            world.court(setup.policy.judge) as court,
+            world.court(setup.policy.judge, agent_folders(setup)) as court,
             AsyncExitStack() as stack,
         ):
             workshop = stack.enter_context(world.workshop())
@@ -135,7 +136,10 @@ async def baseline(task: Task, world: World) -> Results:
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="gradegate-") as temporary:
         setup = set_up(task, Path(temporary))
-        async with world.court(setup.policy.judge) as court, AsyncExitStack() as stack:
+        async with (
+            world.court(setup.policy.judge, agent_folders(setup)) as court,
+            AsyncExitStack() as stack,
+        ):
             workshop = stack.enter_context(world.workshop())
             team, _, _ = await _teams(setup, workshop, court, stack)
             journal = Journal(world.store, _job(setup), world.secrets)
@@ -166,6 +170,12 @@ def set_up(task: Task, folder: Path) -> Setup:
         token=task.token,
     )
     return prepare(sides, task.inputs, task.selection)
+
+
+def agent_folders(setup: Setup) -> list[Path]:
+    """Where the agents are: base's, where there is a base."""
+    side = setup.base or setup.head
+    return [side.side.root / suite.agent for suite in side.suites if suite.agent]
 
 
 async def _teams(

@@ -16,11 +16,12 @@ from gradegate.agents.recorded import RecordedAgent
 from gradegate.app import World
 from gradegate.evalsets.traces import read_traces
 from gradegate.judges.on_demand import OnDemand
+from gradegate.judges.routed import Routed
 from gradegate.model.case import Case
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.secret import Secrets
 from gradegate.model.settings import Judge, Suite
-from gradegate.ports import AgentRunner, Answerer, Ask, Court, Store, UserFactory
+from gradegate.ports import AgentRunner, Answerer, Ask, Court, UserFactory
 from gradegate.scoring.ask import Asker
 from gradegate.scoring.bench import Progress
 from gradegate.scoring.simulated_user import simulated_users
@@ -55,27 +56,38 @@ class Outside:
         """The world that the app works in."""
         return World(
             store=store,
-            court=lambda judge: self.court(judge, store),
+            court=lambda judge, folders: self.court(judge, store, folders),
             workshop=lambda: AgentWorkshop(self),
             today=datetime.now(UTC).date(),
             secrets=Secrets.in_environ(self.environ),
             progress=self.on_runs,
         )
 
-    def court(self, judge: Judge, store: SqliteStore) -> Court:
-        """The way to the judges. Recorded answers are not kept among those of models."""
-        kept: Store = store if self.answers is None else MemoryStore()
-        return Asker(OnDemand(self._answerer), kept, judge, progress=self.on_asked)
-
-    def _answerer(self) -> Answerer | str:
-        """The judge; where there is none, which variable to set."""
+    def court(self, judge: Judge, store: SqliteStore, folders: Sequence[Path] = ()) -> Court:
+        """The way to the judges; folders of agents may say which of Google's projects is meant."""
         if self.answers is not None:
-            from gradegate.judges.replayed import ReplayedAnswerer
+            # Recorded answers are not kept among those of models.
+            return Asker(OnDemand(self._replayed), MemoryStore(), judge, progress=self.on_asked)
+        vertex = OnDemand(lambda: self._vertex(folders, judge.max_parallel))
+        return Asker(Routed(OnDemand(self._gemini), vertex), store, judge, progress=self.on_asked)
 
-            return ReplayedAnswerer(self.answers)
+    def _replayed(self) -> Answerer:
+        from gradegate.judges.replayed import ReplayedAnswerer
+
+        assert self.answers is not None  # noqa: S101 - the caller looked
+        return ReplayedAnswerer(self.answers)
+
+    def _gemini(self) -> Answerer | str:
+        """The judge; where there is none, which variable to set."""
         from gradegate.judges.gemini import GeminiAnswerer
 
         return GeminiAnswerer.from_environ(self.environ)
+
+    def _vertex(self, folders: Sequence[Path], max_parallel: int) -> Answerer | str:
+        """Vertex AI's evaluation service; where there is none, which variable to set."""
+        from gradegate.judges.vertex import VertexAnswerer
+
+        return VertexAnswerer.from_environ(self.environ, folders, max_parallel)
 
 
 def store_path(environ: Mapping[str, str], given: str | None) -> Path:
