@@ -43,27 +43,3 @@ def conversation_of(turns: list[Invocation]) -> dict[str, Any]:
             for index, turn in enumerate(turns)
         ],
     }
-
-
-class MultiTurnTaskSuccess(MultiTurn):
-    """Did the user get what the conversation was for?"""
-
-    name: ClassVar[str] = "multi_turn_task_success_v1"
-    metric: ClassVar[str] = "multi_turn_task_success_v1"
-    summary: ClassVar[str] = "whether the conversation reached its goals"
-
-
-class MultiTurnTrajectoryQuality(MultiTurn):
-    """Was the way there a good one?"""
-
-    name: ClassVar[str] = "multi_turn_trajectory_quality_v1"
-    metric: ClassVar[str] = "multi_turn_trajectory_quality_v1"
-    summary: ClassVar[str] = "how sensible the agent's steps were over the whole conversation"
-
-
-class MultiTurnToolUseQuality(MultiTurn):
-    """Were tools used well?"""
-
-    name: ClassVar[str] = "multi_turn_tool_use_quality_v1"
-    metric: ClassVar[str] = "multi_turn_tool_use_quality_v1"
-    summary: ClassVar[str] = "how well tools were used over the whole conversation"

@@ -74,12 +74,38 @@ def objection_to(answer: RubricVerdicts, asked: Sequence[str]) -> str | None:
     return None
 
 
-class RubricBased(Judged):
-    """Scores each turn by the share of its rubrics that the judges find met."""
+class RubricJudged(Judged):
+    """Puts rubrics to the judges and scores by the share of them that is met."""
 
     prompt: ClassVar[Prompt]
 
-    rubrics: tuple[Rubric, ...] = Field(default=(), description="asked of every turn")
+    rubrics: tuple[Rubric, ...] = Field(default=(), description="asked of every case")
+
+    async def met(
+        self, rubrics: Sequence[Rubric], shown: Mapping[str, Any], ask: Ask
+    ) -> InvocationResult:
+        """What the judges say of the rubrics, given what they are shown."""
+        ids = [rubric.rubric_id for rubric in rubrics]
+        if not ids:
+            return self.unscored(f"no rubric of type {RUBRIC_TYPES[self.name]} applies")
+        if twice(ids):
+            return self.unscored(f"two rubrics have the id `{twice(ids)[0]}`: give each its own")
+        question = self.question(
+            self.prompt,
+            {**shown, "rubrics": [_asked(rubric) for rubric in rubrics]},
+            RubricVerdicts,
+            ballot=ballot,
+            objection=lambda answer: objection_to(answer, ids),
+        )
+        votes = await ask(question, self.samples)
+        if votes.failure is not None:
+            return self.unscored(votes.failure)
+        scores = [_outcome(rubric_id, votes) for rubric_id in ids]
+        return self.scored(float(_share(scores)), rubrics=tuple(scores))
+
+
+class RubricBased(RubricJudged):
+    """Scores each turn by the share of its rubrics that the judges find met."""
 
     @abstractmethod
     def shown(self, turn: Invocation) -> dict[str, Any]:
@@ -91,7 +117,10 @@ class RubricBased(Judged):
         if isinstance(pairs, str):
             return self.not_evaluated(pairs)
         turns = await asyncio.gather(
-            *(self._turn(self.applicable(case, expected), turn, ask) for expected, turn in pairs)
+            *(
+                self.met(self.applicable(case, expected), self.shown(turn), ask)
+                for expected, turn in pairs
+            )
         )
         return self.over_turns(turns).model_copy(update={"rubrics": _over_turns(turns)})
 
@@ -106,27 +135,6 @@ class RubricBased(Judged):
         So three of five, four of five and five of five make 0.8 and not a hair less.
         """
         return float(mean(_share(turn.rubrics) for turn in turns))
-
-    async def _turn(
-        self, rubrics: Sequence[Rubric], turn: Invocation, ask: Ask
-    ) -> InvocationResult:
-        ids = [rubric.rubric_id for rubric in rubrics]
-        if not ids:
-            return self.unscored(f"no rubric of type {RUBRIC_TYPES[self.name]} applies")
-        if twice(ids):
-            return self.unscored(f"two rubrics have the id `{twice(ids)[0]}`: give each its own")
-        question = self.question(
-            self.prompt,
-            {**self.shown(turn), "rubrics": [_asked(rubric) for rubric in rubrics]},
-            RubricVerdicts,
-            ballot=ballot,
-            objection=lambda answer: objection_to(answer, ids),
-        )
-        votes = await ask(question, self.samples)
-        if votes.failure is not None:
-            return self.unscored(votes.failure)
-        scores = [_outcome(rubric_id, votes) for rubric_id in ids]
-        return self.scored(float(_share(scores)), rubrics=tuple(scores))
 
 
 def _share(scores: Sequence[RubricScore]) -> Fraction:
