@@ -12,7 +12,7 @@ from tests.standins.gemini import Fault, GeminiStandin, always, prompt_of
 from tests.standins.gemini.faults import REFUSAL
 
 SETTINGS = '[[suite]]\nname = "desk"\ntraces = "traces.json"\nevals = ["evals"]\n'
-CONFIG = {
+CONFIG: dict[str, dict[str, dict[str, Any]]] = {
     "criteria": {
         "final_response_match_v2": {
             "threshold": 1.0,
@@ -146,10 +146,9 @@ def test_a_lid_on_the_calls_is_kept_and_told(project: Project) -> None:
 
 def test_a_model_that_is_no_more_is_named_with_what_to_write(project: Project) -> None:
     """As the judge model of many an old config is."""
-    match = CONFIG["criteria"]["final_response_match_v2"]
-    old = json.dumps({"criteria": {"final_response_match_v2": match}})
-    old = old.replace("gemini-2.5-flash", "gemini-1.5-flash")
-    project.put("evals/test_config.json", old)
+    gone = {"judge_model_options": {"judge_model": "gemini-1.5-flash"}}
+    old = {name: {**entry, **gone} for name, entry in CONFIG["criteria"].items()}
+    project.put("evals/test_config.json", json.dumps({"criteria": old}))
     with GeminiStandin(judge) as gemini:
         done = project.gradegate("run", **gemini.environ)
     assert done.returncode == 3
