@@ -86,6 +86,16 @@ def test_a_path_counts_before_an_id() -> None:
     ]
 
 
+def test_a_set_that_moved_is_found_beside_one_of_its_id_that_stayed() -> None:
+    """What a path has paired is out of the question."""
+    stays = a_case(eval_set="a.json")
+    found = pair([stays, a_case(eval_set="b.json")], [stays, a_case(eval_set="c.json")])
+    assert [(one.key.eval_set, one.moved_from) for one in found] == [
+        ("a.json", None),
+        ("c.json", "b.json"),
+    ]
+
+
 def test_an_id_that_two_sets_have_pairs_nothing() -> None:
     """Which of them moved where nobody can tell."""
     found = pair(

@@ -88,7 +88,7 @@ async def test_an_agent_that_fails_everywhere_is_warned_of() -> None:
     assert "failed every case of head" in alone
     assert always_failing(dead, alive) == []
     assert always_failing(other, other) == []
-    assert always_failing(Team({}), None) == []
+    assert always_failing(a_team(lambda _case, _run: "hi"), None) == []
 
 
 async def test_results_hold_full_passes_in_stable_order() -> None:
