@@ -102,7 +102,7 @@ def outputs_of(report: Report, folder: Path) -> dict[str, str]:
         verdict: sum(
             any(one.verdict is verdict for one in case.criteria.values()) for case in report.cases
         )
-        + sum(one.verdict is verdict for one in report.criteria)
+        + sum(one.verdict is verdict and not one.informational for one in report.criteria)
         for verdict in (Verdict.REGRESSED, Verdict.IMPROVED)
     }
     return {

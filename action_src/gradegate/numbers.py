@@ -71,6 +71,14 @@ def percent(part: int, whole: int) -> str:
     return f"{rounded} %"
 
 
+def change(base: float | None, head: float | None) -> str:
+    """How much more or less than base, in percent of it; nothing where base is nothing."""
+    if not base or head is None:
+        return NOTHING
+    rounded = round(100 * (head - base) / base)
+    return _signed_text(f"{rounded:+,d} %") if rounded else "0 %"
+
+
 def duration(seconds: float) -> str:
     """How long it took, to the precision anyone cares about."""
     if seconds < MINUTE / 6:

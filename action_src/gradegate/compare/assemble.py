@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from gradegate.compare.budget import over_budget, unmeasured, with_budgets
 from gradegate.compare.cases import Judgement
 from gradegate.compare.criteria import (
     by_criterion,
@@ -13,6 +14,7 @@ from gradegate.compare.criteria import (
 )
 from gradegate.compare.evidence import evidence_of
 from gradegate.compare.gate import Rules, decide
+from gradegate.compare.informational import informational
 from gradegate.compare.pairing import Pair
 from gradegate.model.case import CaseKey
 from gradegate.model.evaluation import Runs, Scored
@@ -56,8 +58,15 @@ class Frame:
 def assemble(found: Findings, rules: Rules, frame: Frame, others: Iterable[Reason] = ()) -> Report:
     """Compare, decide, and gather the evidence for what needs attention."""
     criteria, doubtful = _criteria(found, rules)
+    budgets = rules.gate.budget
+    told = with_budgets((*criteria, *_informational(found, rules)), budgets)
     decision = decide(
-        rules, found.pairs, found.judgements, criteria, others, open_criteria=doubtful
+        rules,
+        found.pairs,
+        found.judgements,
+        criteria,
+        (*others, *over_budget(told, budgets)),
+        open_criteria=doubtful,
     )
     judged: dict[CaseKey, list[Judgement]] = {}
     for one in found.judgements:
@@ -66,12 +75,12 @@ def assemble(found: Findings, rules: Rules, frame: Frame, others: Iterable[Reaso
         decision=decision,
         base=frame.base,
         head=frame.head,
-        criteria=criteria,
+        criteria=told,
         cases=tuple(
             _case(pair, judged.get(pair.key, ()), found, rules.quarantined) for pair in found.pairs
         ),
         usage=frame.usage,
-        warnings=frame.warnings,
+        warnings=(*frame.warnings, *unmeasured(told, budgets)),
     )
 
 
@@ -91,6 +100,12 @@ def _criteria(
     return (
         compare_criteria(grouped, leaks, rules.gate, look=found.look),
         may_have_regressed(leaks, worst, rules.gate, look=found.look),
+    )
+
+
+def _informational(found: Findings, rules: Rules) -> tuple[CriterionComparison, ...]:
+    return informational(
+        found.pairs, found.base, found.head, rules.quarantined, alpha=rules.gate.alpha
     )
 
 

@@ -5,10 +5,10 @@ from collections.abc import Collection, Mapping, Sequence
 from gradegate.compare.cases import Judgement
 from gradegate.compare.leak import Leak, compare_criterion, verdicts
 from gradegate.compare.observe import full_passes
-from gradegate.criteria import registry
 from gradegate.model.case import CaseKey
 from gradegate.model.evaluation import Runs
 from gradegate.model.report import CriterionComparison, Verdict
+from gradegate.model.result import Scale
 from gradegate.model.settings import Gate
 
 Grouped = Mapping[str, Sequence[Judgement]]
@@ -29,7 +29,11 @@ def by_criterion(
 def leaks_of(grouped: Grouped, base: Runs, head: Runs) -> dict[str, Leak]:
     """Each criterion over the cases that have a base to be compared with."""
     return {
-        name: compare_criterion(_scores(name, judgements, base), _scores(name, judgements, head))
+        name: compare_criterion(
+            _scores(name, judgements, base),
+            _scores(name, judgements, head),
+            scale=scale_in(judgements),
+        )
         for name, judgements in grouped.items()
     }
 
@@ -38,15 +42,24 @@ def worst_leaks_of(grouped: Grouped, base: Runs, head: Runs) -> dict[str, Leak]:
     """The same where scores are missing, had each of them been the worst for head."""
     found = {}
     for name, judgements in grouped.items():
-        cls = registry.criterion_class(name)
-        low, high = cls.range if cls else (0.0, 1.0)
+        scale = scale_in(judgements)
         worst = (
-            _scores(name, judgements, base, missing=high),
-            _scores(name, judgements, head, missing=low),
+            _scores(name, judgements, base, missing=scale.best),
+            _scores(name, judgements, head, missing=scale.worst),
         )
         if worst != (_scores(name, judgements, base), _scores(name, judgements, head)):
-            found[name] = compare_criterion(*worst)
+            found[name] = compare_criterion(*worst, scale=scale)
     return found
+
+
+def scale_in(judgements: Sequence[Judgement]) -> Scale:
+    """Between which scores the criterion moves in these cases."""
+    scales = [one.head.scale for one in judgements]
+    return Scale(
+        low=min(scale.low for scale in scales),
+        high=max(scale.high for scale in scales),
+        lower_is_better=scales[0].lower_is_better,
+    )
 
 
 def _scores(
@@ -80,6 +93,7 @@ def compare_criteria(
     for name, judgements in grouped.items():
         leak = comparable.get(name)
         with_base = [one for one in judgements if one.base is not None]
+        scale = scale_in(judgements)
         found.append(
             CriterionComparison(
                 name=name,
@@ -95,6 +109,8 @@ def compare_criteria(
                 planned=(len(with_base), len(judgements)),
                 verdict=told[name].verdict if leak else _without_base(with_base),
                 passes_to_settle=told[name].more_passes if leak else None,
+                range=(scale.low, scale.high),
+                lower_is_better=scale.lower_is_better,
             )
         )
     return tuple(found)

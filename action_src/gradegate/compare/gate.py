@@ -118,10 +118,12 @@ def _below(one: Judgement) -> str:
 def _of_criteria(criteria: Iterable[CriterionComparison], gate: Gate) -> Iterator[Reason]:
     for one in criteria:
         if one.verdict is Verdict.REGRESSED and one.delta is not None:
-            fell = numbers.score(abs(one.delta))
-            tolerance = numbers.score(gate.tolerance_for(one.name))
+            moved = "rose" if one.lower_is_better else "fell"
+            by = numbers.score(abs(one.delta))
+            low, high = one.range or (0.0, 1.0)
+            tolerance = numbers.score(gate.tolerance_for(one.name) * (high - low))
             text = (
-                f"{one.name} fell by {fell} over {numbers.count(one.scored[1])} cases, more than "
+                f"{one.name} {moved} by {by} over {numbers.count(one.scored[1])} cases, more than "
                 f"the tolerance of {tolerance} ({numbers.p_value(one.p_value)})"
             )
             yield Reason(kind=ReasonKind.REGRESSION, text=text, criterion=one.name)

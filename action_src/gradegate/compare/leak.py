@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from gradegate.compare.exact import holm
 from gradegate.compare.permutation import Group, tails
 from gradegate.model.report import Verdict
+from gradegate.model.result import UNIT, Scale
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -54,20 +55,20 @@ class Leak:
     """Of a change for the worse at least as large, if nothing changed."""
     p_better: float | None = None
     method: Literal["exact", "drawn", "normal"] | None = None
-    lower_is_better: bool = False
+    scale: Scale = UNIT
 
     @property
     def drop(self) -> float:
         """How much worse head is; negative where it is better."""
         delta = self.delta or 0.0
-        return delta if self.lower_is_better else -delta
+        return delta if self.scale.lower_is_better else -delta
 
     @property
     def drop_at_worst(self) -> float:
         """The largest drop that the interval leaves open."""
         if self.interval is None:
             return self.drop
-        return self.interval[1] if self.lower_is_better else -self.interval[0]
+        return self.interval[1] if self.scale.lower_is_better else -self.interval[0]
 
 
 class LeakVerdict(NamedTuple):
@@ -80,7 +81,7 @@ class LeakVerdict(NamedTuple):
     """For `uncertain`: about so many more passes would settle it. None: more than is sensible."""
 
 
-def compare_criterion(base: Scores, head: Scores, *, lower_is_better: bool = False) -> Leak:
+def compare_criterion(base: Scores, head: Scores, *, scale: Scale = UNIT) -> Leak:
     """Compares a criterion's scores: cases outside, full-pass runs inside, in the same order.
 
     A case without any score on a side (an empty sequence) is left out; an agent's failed run
@@ -91,11 +92,13 @@ def compare_criterion(base: Scores, head: Scores, *, lower_is_better: bool = Fal
     groups = _grouped(base, head)
     n = sum(len(group.base) for group in groups)
     if not n:
-        return Leak(n=0, runs=0, lower_is_better=lower_is_better)
+        return Leak(n=0, runs=0, scale=scale)
     means = [np.concatenate([getattr(g, s).mean(axis=1) for g in groups]) for s in ("base", "head")]
     differences = np.concatenate([group.differences() for group in groups])
     chance = tails(groups)
-    worse, better = (chance.up, chance.down) if lower_is_better else (chance.down, chance.up)
+    worse, better = chance.down, chance.up
+    if scale.lower_is_better:
+        worse, better = better, worse
     return Leak(
         n=n,
         runs=max(group.shape[1] for group in groups),
@@ -106,7 +109,7 @@ def compare_criterion(base: Scores, head: Scores, *, lower_is_better: bool = Fal
         p_value=worse,
         p_better=better,
         method=chance.method,
-        lower_is_better=lower_is_better,
+        scale=scale,
     )
 
 
@@ -141,13 +144,16 @@ def verdicts(
     alpha: float,
     look: int | None = None,
 ) -> dict[str, LeakVerdict]:
-    """What is to be said of each criterion, all of them taken together."""
+    """What is to be said of each criterion, all of them taken together.
+
+    A tolerance is a share of the criterion's own range.
+    """
     level = level_at(alpha, look)
     worse = _adjusted(leaks, lambda leak: leak.p_value)
     better = _adjusted(leaks, lambda leak: leak.p_better)
     found = {}
     for name, leak in leaks.items():
-        tolerance = tolerance_of(name)
+        tolerance = tolerance_of(name) * leak.scale.width
         if not leak.n:
             found[name] = LeakVerdict(Verdict.UNCERTAIN)
         elif worse[name] <= level and _more(leak.drop, tolerance):
@@ -180,7 +186,8 @@ def another_pass_wanted(
         return False
     worse = _adjusted(leaks, lambda leak: leak.p_value)
     return any(
-        worse[name] <= WORTH_A_PASS * alpha and _more(leak.drop, tolerance_of(name))
+        worse[name] <= WORTH_A_PASS * alpha
+        and _more(leak.drop, tolerance_of(name) * leak.scale.width)
         for name, leak in leaks.items()
         if leak.n
     )

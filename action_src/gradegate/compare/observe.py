@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
+from gradegate.criteria import registry
 from gradegate.model.evaluation import Role, Scored
-from gradegate.model.result import CriterionResult, Status
+from gradegate.model.result import UNIT, CriterionResult, Scale, Status
 
 _PASSED = {Status.PASSED: True, Status.INFORMATIONAL: True, Status.FAILED: False}
 Standing = Literal["passed", "failed", "unknown"]
@@ -23,6 +24,7 @@ class Observed:
     threshold: float | None
     reason: str | None
     """Why scores are missing, where they are."""
+    scale: Scale = UNIT
 
     @property
     def standing(self) -> Standing:
@@ -51,9 +53,10 @@ def observe(runs: Iterable[Scored], criterion: str) -> Observed:
         passed=results.count(True),
         evaluated=len(results) - results.count(None),
         planned=max(len(results), 1),
-        values=tuple(value for one in found if (value := value_of(one)) is not None),
+        values=tuple(v for one in found if (v := value_of(one, criterion)) is not None),
         threshold=next((one.threshold for one in found if one.threshold is not None), None),
         reason=next((reason for reason in missing if reason), None),
+        scale=scale_of(criterion, found[0] if found else None),
     )
 
 
@@ -82,24 +85,31 @@ def full_passes(
     `missing` stands in for a score that could not be had; None leaves it out.
     """
     found = (
-        _value_or(run.result.criteria.get(criterion), missing)
+        _value_or(run.result.criteria.get(criterion), criterion, missing)
         for run in runs
         if run.role in (Role.FIRST, Role.AGAIN)
     )
     return tuple(value for value in found if value is not None)
 
 
-def _value_or(one: CriterionResult | None, missing: float | None) -> float | None:
-    return missing if one is None or one.status is Status.NOT_EVALUATED else value_of(one)
+def _value_or(one: CriterionResult | None, name: str, missing: float | None) -> float | None:
+    if one is None or one.status is Status.NOT_EVALUATED:
+        return missing
+    return value_of(one, name)
 
 
-def value_of(one: CriterionResult) -> float | None:
+def value_of(one: CriterionResult, criterion: str) -> float | None:
     """The run's score for a mean.
 
-    A run that the agent failed has no score and counts as 0: left out, crashes would raise
-    the mean. One that could not be evaluated, or that the criterion does not apply to, counts
-    nowhere, also where some turns have a score.
+    A run that the agent failed has no score and counts as the worst: left out, crashes would
+    raise the mean. One that could not be evaluated, or that the criterion does not apply to,
+    counts nowhere, also where some turns have a score.
     """
     if one.status in (Status.NOT_EVALUATED, Status.INFORMATIONAL):
         return None
-    return 0.0 if one.score is None else one.score
+    return scale_of(criterion, one).worst if one.score is None else one.score
+
+
+def scale_of(criterion: str, one: CriterionResult | None) -> Scale:
+    """Between which scores a criterion moves; a custom metric says so itself."""
+    return (one and one.scale) or registry.scale_of(criterion)

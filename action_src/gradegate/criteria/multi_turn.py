@@ -1,6 +1,6 @@
 """The multi_turn_* criteria: Vertex AI judges a whole conversation once."""
 
-from typing import Any, ClassVar
+from typing import Any
 
 from gradegate.criteria.conversation import agents_of, events_in, judged_once, numbered_calls
 from gradegate.criteria.judged import turns_of

@@ -24,6 +24,7 @@ class Options(AdkValue):
     example: ClassVar[Mapping[str, Any]] = {"threshold": 0.8}
     """An `EvalConfig` entry to copy."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
+    """The lowest and the highest score; higher is better."""
 
     threshold: float = Field(allow_inf_nan=False)
 

@@ -8,21 +8,15 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 from gradegate import criteria
+from gradegate.criteria.efficiency import METRICS
 from gradegate.criteria.options import Options
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import EvalCase
-from gradegate.model.result import CriterionResult
+from gradegate.model.result import CriterionResult, Scale
 from gradegate.model.trace import Trace
 from gradegate.ports import Ask, Criterion
 
-INFORMATIONAL = frozenset(
-    {
-        "tool_call_count_v1",
-        "inference_call_count_v1",
-        "token_usage_v1",
-        "invocation_duration_v1",
-    }
-)
+INFORMATIONAL = frozenset(METRICS)
 """Always reported, never given a threshold: they get budgets instead."""
 
 ADK_NAMES = frozenset(
@@ -100,6 +94,14 @@ def criterion_class(name: str) -> type[Options] | None:
     if name in ADK_NAMES:
         return type("NotBuilt", (NotBuilt,), {"name": name, "__module__": __name__})
     return None
+
+
+def scale_of(name: str) -> Scale:
+    """Between which scores a criterion moves."""
+    if name in INFORMATIONAL:
+        return Scale(lower_is_better=True)
+    cls = criterion_class(name)
+    return Scale(low=cls.range[0], high=cls.range[1]) if cls else Scale()
 
 
 def parse(name: str, entry: float | Mapping[str, Any]) -> Criterion:

@@ -58,7 +58,9 @@ async def record(file: Path) -> None:
         outside = Outside(os.environ, repository=repo.top, cache=folder / "cache")
         answerer = RecordingAnswerer(HandWritten(), file)
         with SqliteStore(folder / "store.sqlite") as store:
-            world = replace(outside.world(store), court=lambda judge: Asker(answerer, store, judge))
+            world = replace(
+                outside.world(store), court=lambda judge, _: Asker(answerer, store, judge)
+            )
             for branch in (DOCS_ONLY, PULL_REQUEST):
                 await evaluate(Task(repo, Wanted(head=branch.name)), world)
 

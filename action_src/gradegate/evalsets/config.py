@@ -71,7 +71,8 @@ def _criterion(
     except ValidationError as error:
         yield from schema_findings(document, error, *path)
         return
-    low, high = threshold_range(name)
+    scale = registry.scale_of(name)
+    low, high = scale.low, scale.high
     if not low <= criterion.threshold <= high:
         place = document.resolve((*path, "threshold"))
         message = f"the threshold {criterion.threshold:g} of `{name}` is out of range"
@@ -83,11 +84,6 @@ def _criterion(
         if count > 1:
             message = f"two rubrics of `{name}` have the id `{rubric_id}`: give each its own"
             yield document.finding(message, *path, "rubrics")
-
-
-def threshold_range(name: str) -> tuple[float, float]:
-    """Between which numbers a criterion's threshold makes sense."""
-    return (1.0, 5.0) if name == "response_evaluation_score" else (0.0, 1.0)
 
 
 def rubric_ids(entry: float | dict[str, Any]) -> list[str]:

@@ -106,6 +106,15 @@ class CriterionComparison(Value):
     verdict: Verdict
     passes_to_settle: int | None = None
     """For `uncertain`: about so many more runs of every case would tell."""
+    range: tuple[float, float] | None = None
+    """The lowest and the highest score that there can be; None: no such bounds."""
+    lower_is_better: bool = False
+    informational: bool = False
+    """Reported beside the scores: it passes and fails nowhere, and only a budget can block."""
+    breakdown: dict[str, tuple[float | None, float | None]] = Field(default_factory=dict)
+    """What an informational number is made of, on base and head."""
+    allowed: float | None = None
+    """The most that head may have, where `[gate.budget]` says so."""
 
 
 class CaseCriterion(Value):

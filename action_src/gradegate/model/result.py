@@ -19,6 +19,33 @@ class Status(StrEnum):
     INFORMATIONAL = "informational"
 
 
+class Scale(Value):
+    """Between which scores a criterion moves, and which end is the good one."""
+
+    low: float = 0.0
+    high: float = 1.0
+    lower_is_better: bool = False
+
+    @property
+    def best(self) -> float:
+        """The score nothing can beat."""
+        return self.low if self.lower_is_better else self.high
+
+    @property
+    def worst(self) -> float:
+        """The score of a run that the agent failed."""
+        return self.high if self.lower_is_better else self.low
+
+    @property
+    def width(self) -> float:
+        """How far apart the two are."""
+        return self.high - self.low
+
+
+UNIT = Scale()
+"""From 0 to 1, higher is better: what nearly all criteria have."""
+
+
 class RubricScore(Value):
     """A judge's answer to one rubric."""
 
@@ -49,6 +76,10 @@ class CriterionResult(Value):
     applies: bool = True
     """False where the case has nothing that the criterion could go by, on either side: that is
     not evaluated, but nothing was lost by it."""
+    scale: Scale | None = None
+    """Of a custom metric, which nobody else knows; None: the criterion's own."""
+    breakdown: dict[str, float] = Field(default_factory=dict)
+    """What an informational score is made of, such as tokens read and written."""
 
 
 class CaseResult(Value):

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from gradegate import numbers
 from gradegate.model.report import Report, State
+from gradegate.report.efficiency import EfficiencyView
 from gradegate.report.escape import terminal
 from gradegate.report.groups import ATTENTION
 from gradegate.report.view import CaseView, ReportView, ScoreView, build
@@ -31,6 +32,8 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
             console.print(_text(line))
     if view.criteria:
         console.print(_criteria(view.criteria, words))
+    if view.efficiency:
+        console.print(_efficiency(view.efficiency, words))
     _print_sections(view, console, words)
     console.print()
     for note in view.notes:
@@ -96,6 +99,22 @@ def _criteria(rows: tuple[ScoreView, ...], words: Words) -> "Table":
         verdict = f"{row.verdict} {row.scored}".rstrip()
         style = "red" if row.attention else ""
         cells = (row.name, row.base, row.head, row.delta, verdict)
+        table.add_row(*(_text(cell, style) for cell in cells))
+    return table
+
+
+def _efficiency(rows: tuple[EfficiencyView, ...], words: Words) -> "Table":
+    from rich.box import SIMPLE
+    from rich.table import Table
+
+    table = Table(box=SIMPLE, pad_edge=False)
+    table.add_column(words("column.per_turn"), overflow="fold")
+    for column in ("base", "head", "delta", "allowed"):
+        table.add_column(words(f"column.{column}"), justify="right")
+    for row in rows:
+        name = f"  {row.name}" if row.is_part else row.name
+        style = "red" if row.attention else "dim" if row.is_part else ""
+        cells = (name, row.base, row.head, row.change, row.allowed)
         table.add_row(*(_text(cell, style) for cell in cells))
     return table
 

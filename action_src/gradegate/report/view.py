@@ -21,6 +21,7 @@ from gradegate.model.report import (
     Verdict,
 )
 from gradegate.report import why
+from gradegate.report.efficiency import EfficiencyView, efficiency_rows
 from gradegate.report.escape import clip, one_line
 from gradegate.report.groups import ATTENTION, Findings, Group, findings_of, group_of
 from gradegate.report.headline import ICONS, lead, title
@@ -139,6 +140,9 @@ class ReportView:
     """What was found and does not block."""
     criteria: tuple[ScoreView, ...]
     criteria_attention: bool
+    efficiency: tuple[EfficiencyView, ...]
+    """What a turn costs; apart from the scores, because it passes and fails nowhere."""
+    efficiency_attention: bool
     sections: tuple[SectionView, ...]
     quiet: str
     """One line for the cases that are not listed."""
@@ -166,6 +170,8 @@ def build(
         if everything or group is not Group.REST
     ]
     counts = Counter(group for group, _ in pairs)
+    gated = [criterion for criterion in report.criteria if not criterion.informational]
+    efficiency = efficiency_rows(report)
     return ReportView(
         state=report.decision.state,
         icon=ICONS[report.decision.state],
@@ -173,8 +179,10 @@ def build(
         lead=lead(report, counts, words),
         findings=_texts(report.decision.reasons, findings),
         notes=_texts(report.decision.notes, findings),
-        criteria=tuple(_criterion(criterion, words) for criterion in report.criteria),
-        criteria_attention=any(c.verdict is Verdict.REGRESSED for c in report.criteria),
+        criteria=tuple(_criterion(criterion, words) for criterion in gated),
+        criteria_attention=any(c.verdict is Verdict.REGRESSED for c in gated),
+        efficiency=efficiency,
+        efficiency_attention=any(row.attention for row in efficiency),
         sections=tuple(section for section in sections if section.cases),
         quiet=words.some("quiet", counts[Group.REST]) if counts[Group.REST] else "",
         warnings=tuple(_remark(warning) for warning in report.warnings),

@@ -3,12 +3,14 @@
 import asyncio
 
 from gradegate.criteria import registry
+from gradegate.criteria.efficiency import efficiency_of
 from gradegate.model.case import Case
 from gradegate.model.result import CaseResult, CriterionResult, Status
 from gradegate.model.trace import NotRun, Trace
 from gradegate.ports import Ask, Criterion
 
 NO_REFERENCE = "needs a reference, and a simulated conversation has none"
+NO_SCENARIO = "judges a simulated user, and this conversation has none"
 NO_CRITERIA = "its config names no criteria: add some under `criteria` in test_config.json"
 
 
@@ -35,12 +37,15 @@ async def _scores(case: Case, outcome: Trace | NotRun, ask: Ask) -> dict[str, Cr
     if outcome.error is not None:
         return {one.name: _failed(one, outcome.error) for one in criteria}
     found = await asyncio.gather(*(_score(one, case, outcome, ask) for one in criteria))
-    return {one.name: score for one, score in zip(criteria, found, strict=True)}
+    scores = {one.name: score for one, score in zip(criteria, found, strict=True)}
+    return dict(sorted({**efficiency_of(outcome), **scores}.items()))
 
 
 async def _score(criterion: Criterion, case: Case, trace: Trace, ask: Ask) -> CriterionResult:
     if criterion.needs.reference and case.definition.is_simulated:
         return CriterionResult(threshold=criterion.threshold, reason=NO_REFERENCE, applies=False)
+    if criterion.needs.scenario and not case.definition.is_simulated:
+        return CriterionResult(threshold=criterion.threshold, reason=NO_SCENARIO, applies=False)
     return await criterion.score(case.definition, trace, ask)
 
 

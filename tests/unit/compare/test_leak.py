@@ -14,6 +14,7 @@ from gradegate.compare.leak import (
     verdicts,
 )
 from gradegate.model.report import Verdict
+from gradegate.model.result import Scale
 
 ALPHA = 0.02
 
@@ -93,13 +94,13 @@ def test_more_runs_of_a_case_count_as_one_case() -> None:
 def test_lower_may_be_better() -> None:
     """More tokens are a change for the worse."""
     base, head = once([100.0] * 12), once([120.0 + at for at in range(12)])
-    found = compare_criterion(base, head, lower_is_better=True)
+    found = compare_criterion(base, head, scale=Scale(lower_is_better=True))
     assert found.delta == pytest.approx(25.5)
     assert found.drop == pytest.approx(25.5)
     assert found.p_value == pytest.approx(2**-12)
     assert told(found, tolerance=5.0) == [Verdict.REGRESSED]
     assert told(found, tolerance=30.0) == [Verdict.UNCHANGED]
-    fewer = compare_criterion(head, base, lower_is_better=True)
+    fewer = compare_criterion(head, base, scale=Scale(lower_is_better=True))
     assert told(fewer, tolerance=5.0) == [Verdict.IMPROVED]
 
 

@@ -24,7 +24,7 @@ async def test_a_run_is_scored_by_every_criterion_of_its_config() -> None:
     """In stable order, under the case's own name and line."""
     case = a_case(criteria={TOOLS: 1.0, MATCH: 0.8}, line=12)
     result = await scores(case, trace_of(case, 2, "hi"))
-    assert list(result.criteria) == [MATCH, TOOLS]
+    assert list(result.criteria) == [MATCH, "tool_call_count_v1", TOOLS]
     assert (result.key, result.run, result.line) == (case.key, 2, 12)
     assert (result.status, result.reason) == (Status.PASSED, None)
 
