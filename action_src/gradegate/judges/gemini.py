@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from gradegate.judges.access import Access
 from gradegate.judges.schema import response_schema
@@ -113,9 +113,10 @@ def request_config(question: Question[Any]) -> "GenerateContentConfig | str":
         if getattr(config, name) is not None:
             return f"remove `{name}`: {why}"
     form: dict[str, Any] = dict.fromkeys(_OURS)
-    if not issubclass(question.answer, PlainText):
+    answer: type[BaseModel] = question.answer
+    if not issubclass(answer, PlainText):
         form["response_mime_type"] = "application/json"
-        form["response_json_schema"] = response_schema(question.answer)
+        form["response_json_schema"] = response_schema(answer)
     return config.model_copy(update=form)
 
 
