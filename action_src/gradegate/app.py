@@ -5,7 +5,7 @@ import hashlib
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Protocol, Self
 
 from gradegate.compare.assemble import Findings, Frame, assemble
 from gradegate.compare.gate import Rules
+from gradegate.criteria.custom import custom_metrics_of
 from gradegate.inputs import Inputs
 from gradegate.measure import BASELINE_RUNS, Comparable, Measured, measure
 from gradegate.model.case import Case, CaseKey
@@ -22,7 +23,7 @@ from gradegate.model.report import BaseSide, Decision, HeadSide, Report, State
 from gradegate.model.result import Results, Usage
 from gradegate.model.secret import Secrets
 from gradegate.model.settings import Judge, Suite
-from gradegate.ports import AgentRunner, Ask, Court, Store
+from gradegate.ports import AgentRunner, Ask, Court, Measure, Store
 from gradegate.prepare import Prepared, Selection, Setup, prepare
 from gradegate.scoring.bench import Agent, Bench, Progress, Request, Team, always_failing
 from gradegate.scoring.journal import Journal
@@ -38,6 +39,10 @@ class Workshop(Protocol):
         self, suite: Suite, side: Side, ask: Ask, cases: Sequence[Case] | None
     ) -> AgentRunner:
         """A suite's agent on a side. Cases are given for head: a recording may hold no others."""
+        ...
+
+    def measure_for(self, suite: Suite, side: Side) -> AbstractAsyncContextManager[Measure]:
+        """Who calls the user's own metrics of a suite."""
         ...
 
     def warnings(self) -> Sequence[str]:
@@ -100,7 +105,8 @@ async def evaluate(task: Task, world: World) -> Evaluated:
             head, base, warnings = await _teams(setup, workshop, court, stack)
             journal = Journal(world.store, _job(setup), world.secrets)
             what = _comparable(setup, head, base, world.today)
-            measured = await measure(what, Bench(journal, court, world.progress))
+            measures = await _measures(setup, workshop, stack)
+            measured = await measure(what, Bench(journal, court, world.progress, measures))
             journal.finish()
             usage = court.usage(time.monotonic() - began)
         warnings += workshop.warnings()
@@ -144,7 +150,8 @@ async def baseline(task: Task, world: World) -> Results:
             team, _, _ = await _teams(setup, workshop, court, stack)
             journal = Journal(world.store, _job(setup), world.secrets)
             runs = {one.name: max(one.runs, BASELINE_RUNS) for one in setup.policy.suites}
-            await Bench(journal, court, world.progress).make(
+            measures = await _measures(setup, workshop, stack)
+            await Bench(journal, court, world.progress, measures).make(
                 Request(team, case, Role.FIRST, _times(team, case, runs))
                 for case in setup.head.cases
             )
@@ -200,6 +207,20 @@ async def _teams(
         if isinstance(why, str)
     ]
     return team, Team(able) if able else None, warnings
+
+
+async def _measures(setup: Setup, workshop: Workshop, stack: AsyncExitStack) -> dict[str, Measure]:
+    """Who calls the user's own metrics, for the suites that have any.
+
+    Head's are called for both sides, as its eval sets and configs are: a metric that changed
+    must not pass for an agent that did.
+    """
+    wanted = {one.suite for one in setup.head.cases if custom_metrics_of(one.config)}
+    return {
+        suite.name: await stack.enter_async_context(workshop.measure_for(suite, setup.head.side))
+        for suite in setup.head.suites
+        if suite.name in wanted
+    }
 
 
 async def _nobody() -> list[Agent | str]:

@@ -80,6 +80,14 @@ class Answerer(Protocol):
         ...
 
 
+class Measure(Protocol):
+    """Calls a user's own metric where google-adk and the agent's code are."""
+
+    async def __call__(self, request: dict[str, Any]) -> dict[str, Any] | str:
+        """What the function returned, as JSON, or why there is nothing."""
+        ...
+
+
 class Criterion(Protocol):
     """Scores one run of one case."""
 

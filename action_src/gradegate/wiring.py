@@ -11,7 +11,9 @@ from typing import Self
 from gradegate.agents.adk import AdkAgent
 from gradegate.agents.command import CommandAgent
 from gradegate.agents.conversation import written_users
+from gradegate.agents.interpreter import Environment
 from gradegate.agents.isolation import Hidden, Sandbox, private_places, shield_process
+from gradegate.agents.metrics import MetricCaller
 from gradegate.agents.recorded import RecordedAgent
 from gradegate.app import World
 from gradegate.evalsets.traces import read_traces
@@ -149,6 +151,19 @@ class AgentWorkshop:
             environ=self._outside.environ,
             agent_python=self._outside.agent_python,
             users=users,
+        )
+
+    def measure_for(self, suite: Suite, side: Side) -> MetricCaller:
+        """Who calls the user's own metrics of a suite."""
+        return MetricCaller(
+            Environment(
+                suite,
+                side.root,
+                self._sandbox(side, [self._outside.cache]),
+                self._outside.cache / "environments",
+                self._outside.environ,
+                self._outside.agent_python,
+            )
         )
 
     def _command(self, suite: Suite, side: Side, users: UserFactory) -> CommandAgent:

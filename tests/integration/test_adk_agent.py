@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from gradegate.agents.adk import MODEL_VARIABLES, AdkAgent
+from gradegate.agents.adk import AdkAgent
 from gradegate.agents.environments import Builder
+from gradegate.agents.interpreter import MODEL_VARIABLES
 from gradegate.agents.isolation import Sandbox
 from gradegate.agents.recipes import Kind, Recipe
 from gradegate.model.settings import Suite

@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from gradegate.criteria import registry
+from gradegate.criteria.custom import CustomConfig
 from gradegate.evalsets.explain import nearest, schema_findings
 from gradegate.evalsets.finding import Finding
 from gradegate.evalsets.positions import Document, Key
@@ -40,6 +41,7 @@ def read_config(document: Document) -> ConfigFile:
 
 
 def _criteria_findings(document: Document, config: EvalConfig) -> Iterator[Finding]:
+    yield from _custom_findings(document, config)
     for name, entry in config.criteria.items():
         path = document.resolve(("criteria", name))
         if name in config.custom_metrics:
@@ -51,6 +53,18 @@ def _criteria_findings(document: Document, config: EvalConfig) -> Iterator[Findi
             yield from _informational(document, name, entry, path)
         else:
             yield from _criterion(document, name, entry, path)
+
+
+def _custom_findings(document: Document, config: EvalConfig) -> Iterator[Finding]:
+    for name, entry in config.custom_metrics.items():
+        path = document.resolve(("custom_metrics", name))
+        try:
+            CustomConfig.model_validate(entry)
+        except ValidationError as error:
+            yield from schema_findings(document, error, *path)
+        if name not in config.criteria:
+            message = f"`{name}` is never scored: give it a threshold under `criteria`"
+            yield document.finding(message, *path, level="warning")
 
 
 def _informational(

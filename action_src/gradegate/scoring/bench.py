@@ -9,7 +9,7 @@ from gradegate.model.case import Case, CaseKey
 from gradegate.model.evaluation import Role, Scored
 from gradegate.model.result import Status
 from gradegate.model.trace import NotRun, Trace
-from gradegate.ports import AgentRunner, Ask
+from gradegate.ports import AgentRunner, Ask, Measure
 from gradegate.scoring.journal import Journal
 from gradegate.scoring.score import score_run
 
@@ -51,10 +51,17 @@ class Request:
 class Bench:
     """Makes the runs that are asked for; a run is scored while others are still being made."""
 
-    def __init__(self, journal: Journal, ask: Ask, progress: Progress) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        ask: Ask,
+        progress: Progress,
+        measures: Mapping[str, Measure] | None = None,
+    ) -> None:
         self._journal = journal
         self._ask = ask
         self._progress = progress
+        self._measures = measures or {}
 
     async def make(self, requests: Iterable[Request]) -> None:
         """Make all of them and add them to their teams, in stable order."""
@@ -86,7 +93,8 @@ class Bench:
     async def _run(self, request: Request, number: int) -> Scored:
         case = request.case
         outcome = await self._outcome(request.team.agents[case.suite], request, number)
-        result = await score_run(case, outcome, number, self._ask)
+        measure = self._measures.get(case.suite)
+        result = await score_run(case, outcome, number, self._ask, measure)
         return Scored(request.role, outcome, result)
 
     async def _outcome(self, agent: Agent, request: Request, number: int) -> Trace | NotRun:

@@ -3,20 +3,29 @@
 import asyncio
 
 from gradegate.criteria import registry
+from gradegate.criteria.custom import NO_ENVIRONMENT, custom_metrics_of
 from gradegate.criteria.efficiency import efficiency_of
 from gradegate.model.case import Case
 from gradegate.model.result import CaseResult, CriterionResult, Status
 from gradegate.model.trace import NotRun, Trace
-from gradegate.ports import Ask, Criterion
+from gradegate.ports import Ask, Criterion, Measure
 
 NO_REFERENCE = "needs a reference, and a simulated conversation has none"
 NO_SCENARIO = "judges a simulated user, and this conversation has none"
 NO_CRITERIA = "its config names no criteria: add some under `criteria` in test_config.json"
 
 
-async def score_run(case: Case, outcome: Trace | NotRun, run: int, ask: Ask) -> CaseResult:
-    """Score a run; one that the agent failed has failed every criterion."""
-    scores = await _scores(case, outcome, ask)
+async def score_run(
+    case: Case, outcome: Trace | NotRun, run: int, ask: Ask, measure: Measure | None = None
+) -> CaseResult:
+    """Score a run; one that the agent failed has failed every criterion.
+
+    Without `measure` nobody can call a user's own metrics: they are not evaluated.
+    """
+    scores, own = await asyncio.gather(
+        _scores(case, outcome, ask), _custom_scores(case, outcome, measure)
+    )
+    scores = dict(sorted({**scores, **own}.items()))
     status, reason = _status(outcome, scores)
     return CaseResult(
         suite=case.suite,
@@ -38,7 +47,21 @@ async def _scores(case: Case, outcome: Trace | NotRun, ask: Ask) -> dict[str, Cr
         return {one.name: _failed(one, outcome.error) for one in criteria}
     found = await asyncio.gather(*(_score(one, case, outcome, ask) for one in criteria))
     scores = {one.name: score for one, score in zip(criteria, found, strict=True)}
-    return dict(sorted({**efficiency_of(outcome), **scores}.items()))
+    return {**efficiency_of(outcome), **scores}
+
+
+async def _custom_scores(
+    case: Case, outcome: Trace | NotRun, measure: Measure | None
+) -> dict[str, CriterionResult]:
+    metrics = custom_metrics_of(case.config)
+    if isinstance(outcome, NotRun):
+        return {one.name: one.unscored(outcome.reason) for one in metrics}
+    if outcome.error is not None:
+        return {one.name: one.failed(_agent_failed(outcome.error)) for one in metrics}
+    if measure is None:
+        return {one.name: one.unscored(NO_ENVIRONMENT) for one in metrics}
+    found = await asyncio.gather(*(one.score(case.definition, outcome, measure) for one in metrics))
+    return {one.name: score for one, score in zip(metrics, found, strict=True)}
 
 
 async def _score(criterion: Criterion, case: Case, trace: Trace, ask: Ask) -> CriterionResult:
@@ -64,8 +87,12 @@ def _missing(criterion: Criterion, reason: str) -> CriterionResult:
 
 def _failed(criterion: Criterion, error: str) -> CriterionResult:
     return CriterionResult(
-        threshold=criterion.threshold, status=Status.FAILED, reason=f"the agent failed: {error}"
+        threshold=criterion.threshold, status=Status.FAILED, reason=_agent_failed(error)
     )
+
+
+def _agent_failed(error: str) -> str:
+    return f"the agent failed: {error}"
 
 
 def _status(

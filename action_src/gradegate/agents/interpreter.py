@@ -1,0 +1,96 @@
+"""The interpreter that has what a suite's agent needs."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+from gradegate.agents.environments import Builder, NotBuilt
+from gradegate.agents.isolation import Sandbox
+from gradegate.agents.process import Launch, Limits
+from gradegate.agents.recipes import find_recipe
+from gradegate.model.settings import Suite
+
+WORKER = Path(__file__).parent / "adk_worker"
+MODEL_VARIABLES = (
+    "GOOGLE_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_GENAI_USE_VERTEXAI",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_LOCATION",
+    "GOOGLE_GEMINI_BASE_URL",
+)
+"""What google-genai reads. A suite that has no `env` at all, as where there is no
+gradegate.toml, hands these on; without them no ADK agent could say a word."""
+
+
+class Interpreter(NamedTuple):
+    """An interpreter, and where else its program may import from."""
+
+    python: Path
+    import_from: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What is needed to find or make one for a suite of one side.
+
+    Args:
+        suite: what to run, with which needs.
+        root: the side's project folder, which the suite's paths start from.
+        sandbox: as whom it will be used.
+        cache: where environments are kept; the sandbox's user must be able to read there.
+        environ: our environment.
+        agent_python: an interpreter that has everything, before what the suite says.
+    """
+
+    suite: Suite
+    root: Path
+    sandbox: Sandbox
+    cache: Path
+    environ: Mapping[str, str] = field(repr=False)
+    agent_python: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that what runs in it may see."""
+        return self.suite.env if "env" in self.suite.model_fields_set else MODEL_VARIABLES
+
+    def launch(self, command: Sequence[str], limits: Limits) -> Launch:
+        """How to start something in it."""
+        return self.sandbox.launch(command, self.environ, self.names, limits)
+
+    async def interpreter(self, place: Path, spare: Path) -> Interpreter | str:
+        """The one for a program at this place, or why there is none."""
+        chosen = self.agent_python or self.suite.python
+        if chosen:
+            python = _existing(self.root, chosen)
+            return Interpreter(python, (self.root,)) if python else f"there is no {chosen}"
+        recipe = find_recipe(self.root, place, self.suite.requirements)
+        if isinstance(recipe, str):
+            return recipe
+        built = await Builder(
+            self.cache, self.environ, self.suite.env, self.sandbox.user, spare
+        ).build(recipe)
+        if isinstance(built, NotBuilt):
+            return built.reason
+        return Interpreter(built, (*recipe.import_from, self.root))
+
+
+def worker_in(folder: Path) -> Path:
+    """A copy of the worker that others may read, as they may not where we are installed."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    return shutil.copytree(WORKER, folder / WORKER.name, ignore=ignore, dirs_exist_ok=True)
+
+
+def _existing(root: Path, python: str) -> Path | None:
+    """An interpreter named by a path in the side, a path from here, or a program's name.
+
+    Links stay as they are: the one in a virtual environment is what makes it one.
+    """
+    for path in (root / python, Path(python).absolute()):
+        if path.is_file():
+            return path
+    found = shutil.which(python)
+    return Path(found) if found else None
