@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""What a release must agree on, and the one line that differs on its commit.
+
+- `python .ci/release.py check release-1.2.3`: version, changelog and action.yml fit this tag
+- `python .ci/release.py notes 1.2.3`: what the changelog says of a version
+- `python .ci/release.py pin IMAGE@sha256:…`: action.yml runs this image instead of building one
+"""
+
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+TAG = re.compile(r"release-(\d+\.\d+\.\d+)")
+BUILT = "  image: Dockerfile"
+_VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
+_DOCKERFILE_VERSION = re.compile(r"^ARG VERSION=(\S+)$", re.MULTILINE)
+_IMAGE = re.compile(r"[a-z0-9./_:-]+@sha256:[0-9a-f]{64}")
+
+
+def version(root: Path = ROOT) -> str:
+    """The version that the package says it has."""
+    return _one(_VERSION, root / "action_src/gradegate/__init__.py")
+
+
+def troubles(tag: str, root: Path = ROOT) -> list[str]:
+    """What does not fit this tag; nothing where all is well."""
+    match = TAG.fullmatch(tag)
+    if match is None:
+        return [f"the tag is {tag!r}: a release begins with one like release-1.2.3"]
+    wanted = match[1]
+    found = []
+    if version(root) != wanted:
+        found.append(f"action_src/gradegate/__init__.py says {version(root)}, the tag {wanted}")
+    labelled = _one(_DOCKERFILE_VERSION, root / "Dockerfile")
+    if labelled != wanted:
+        found.append(f"Dockerfile's ARG VERSION says {labelled}, the tag {wanted}")
+    if not notes(wanted, root):
+        found.append(f"CHANGELOG.md has no dated section for {wanted} with something in it")
+    if BUILT not in (root / "action.yml").read_text(encoding="utf-8").splitlines():
+        found.append("action.yml does not build the Dockerfile: the commit to release is main's")
+    return found
+
+
+def notes(wanted: str, root: Path = ROOT) -> str:
+    """The changelog's section for a version, without its heading; empty where there is none."""
+    text = (root / "CHANGELOG.md").read_text(encoding="utf-8")
+    heading = rf"^## \[{re.escape(wanted)}\] - \d{{4}}-\d\d-\d\d\n"
+    match = re.search(rf"{heading}(.*?)(?=^## |^\[|\Z)", text, re.MULTILINE | re.DOTALL)
+    return match[1].strip() if match else ""
+
+
+def pinned(action: str, image: str) -> str:
+    """action.yml with the image it is to run."""
+    if not _IMAGE.fullmatch(image):
+        raise SystemExit(f"{image!r} is no image with a digest: write NAME@sha256:…")
+    lines = action.splitlines(keepends=True)
+    if lines.count(f"{BUILT}\n") != 1:
+        raise SystemExit(f"action.yml has not the one line {BUILT!r}")
+    return "".join(lines).replace(f"{BUILT}\n", f"  image: docker://{image}\n")
+
+
+def _one(pattern: re.Pattern[str], file: Path) -> str:
+    (found,) = pattern.findall(file.read_text(encoding="utf-8"))
+    return str(found)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run one of the commands."""
+    match arguments:
+        case ["check", tag]:
+            found = troubles(tag)
+            sys.stderr.writelines(f"{line}\n" for line in found)
+            return 1 if found else 0
+        case ["notes", wanted]:
+            sys.stdout.write(f"{notes(wanted)}\n")
+            return 0
+        case ["pin", image]:
+            file = ROOT / "action.yml"
+            file.write_text(pinned(file.read_text(encoding="utf-8"), image), encoding="utf-8")
+            return 0
+    sys.stderr.write(str(__doc__))
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
