@@ -22,7 +22,7 @@ from gradegate.model.evaluation import Role
 from gradegate.model.report import BaseSide, Decision, HeadSide, Report, State
 from gradegate.model.result import Results, Usage
 from gradegate.model.secret import Secrets
-from gradegate.model.settings import Judge, Suite
+from gradegate.model.settings import Gate, Judge, Suite
 from gradegate.ports import AgentRunner, Ask, Court, Measure, Store
 from gradegate.prepare import Prepared, Selection, Setup, prepare
 from gradegate.scoring.bench import Agent, Bench, Progress, Request, Team, always_failing
@@ -106,8 +106,10 @@ async def evaluate(task: Task, world: World) -> Evaluated:
             journal = Journal(world.store, _job(setup), world.secrets)
             what = _comparable(setup, head, base, world.today)
             measures = await _measures(setup, workshop, stack)
-            measured = await measure(what, Bench(journal, court, world.progress, measures))
-            journal.finish()
+            deadline = _deadline(setup.policy.gate, began)
+            bench = Bench(journal, court, world.progress, measures, deadline)
+            measured = await measure(what, bench)
+            await journal.finish()
             usage = court.usage(time.monotonic() - began)
         warnings += workshop.warnings()
     frame = Frame(
@@ -155,7 +157,7 @@ async def baseline(task: Task, world: World) -> Results:
                 Request(team, case, Role.FIRST, _times(team, case, runs))
                 for case in setup.head.cases
             )
-            journal.finish()
+            await journal.finish()
             usage = court.usage(time.monotonic() - began)
         warnings = (*setup.warnings, *workshop.warnings())
     commit, fingerprint = setup.head.side.commit, setup.head.fingerprint
@@ -165,6 +167,11 @@ async def baseline(task: Task, world: World) -> Results:
 
 def _times(team: Team, case: Case, runs: Mapping[str, int]) -> int:
     return team.agents[case.suite].runner.runs_of(case, runs[case.suite])
+
+
+def _deadline(gate: Gate, began: float) -> float | None:
+    """When to stop running agents; the event loop's clock is the one `began` was read from."""
+    return began + gate.time_limit * 60 if gate.time_limit else None
 
 
 def set_up(task: Task, folder: Path) -> Setup:

@@ -64,6 +64,7 @@ def stricter_gate(base: Gate, head: Gate) -> Gate:
         tolerance=min(base.tolerance, head.tolerance),
         alpha=max(base.alpha, head.alpha),
         confirm_runs=max(base.confirm_runs, head.confirm_runs, key=confirm_strictness),
+        time_limit=base.time_limit,
         criteria={
             name: CriterionGate(tolerance=min(base.tolerance_for(name), head.tolerance_for(name)))
             for name in sorted(named)

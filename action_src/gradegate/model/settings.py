@@ -78,6 +78,9 @@ class Gate(Value):
     tolerance: Share = 0.02
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.02
     confirm_runs: int = Field(default=16, ge=0)
+    time_limit: float = Field(default=0, ge=0)
+    """Minutes after which no agent is run any more; what is missing then may make it
+    inconclusive. 0: no limit."""
     criteria: dict[str, CriterionGate] = Field(default_factory=dict)
     budget: dict[str, Annotated[str, Field(pattern=r"^(\+\d+(\.\d+)?%?|<= ?\d+(\.\d+)?)$")]] = (
         Field(default_factory=dict)

@@ -15,6 +15,8 @@ from gradegate.scoring.score import score_run
 
 Progress = Callable[[int, int], None]
 
+OUT_OF_TIME = "the time for this run is over: raise `time_limit` under [gate] in gradegate.toml"
+
 
 @dataclass(frozen=True)
 class Agent:
@@ -57,7 +59,10 @@ class Bench:
         ask: Ask,
         progress: Progress,
         measures: Mapping[str, Measure] | None = None,
+        deadline: float | None = None,
     ) -> None:
+        self._deadline = deadline
+        """When to stop running agents, by the event loop's clock; None: never."""
         self._journal = journal
         self._ask = ask
         self._progress = progress
@@ -100,9 +105,13 @@ class Bench:
     async def _outcome(self, agent: Agent, request: Request, number: int) -> Trace | NotRun:
         if agent.unavailable is not None:
             return NotRun(agent.unavailable)
-        return await self._journal.run(
-            agent.runner, agent.identity, request.case, number, request.role
-        )
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                return await self._journal.run(
+                    agent.runner, agent.identity, request.case, number, request.role
+                )
+        except TimeoutError:
+            return NotRun(OUT_OF_TIME)
 
 
 def always_failing(head: Team, base: Team | None) -> list[str]:

@@ -56,11 +56,15 @@ class Journal:
             number += 1
         return number
 
-    def finish(self) -> None:
-        """Have the next job try again what the agent failed on.
+    async def finish(self) -> None:
+        """End what nobody waits for any more, and have the next job try again what failed.
 
         The cause may be mended by then: a key that was not set, a service that was down.
         """
+        left = list(self._under_way.values())
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
         self._store.forget(KIND, sorted(self._agents_failures))
 
     async def _make(

@@ -145,7 +145,7 @@ async def test_an_agents_failure_is_kept_until_the_job_is_done() -> None:
     resumed = journal(store)
     await resumed.run(runner, "agent", CASE, 1, Role.FIRST)
     assert len(runner.made) == 1
-    resumed.finish()
+    await resumed.finish()
     await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
     assert len(runner.made) == 2
 
@@ -155,7 +155,7 @@ async def test_finishing_forgets_failures_only() -> None:
     store = MemoryStore()
     job = journal(store)
     await job.run(greeter(), "agent", CASE, 1, Role.FIRST)
-    job.finish()
+    await job.finish()
     assert len(store.units) == 1
 
 
