@@ -3,7 +3,8 @@
 
 - `python .ci/release.py check release-1.2.3`: version, changelog and action.yml fit this tag
 - `python .ci/release.py notes 1.2.3`: what the changelog says of a version
-- `python .ci/release.py pin IMAGE@sha256:…`: action.yml runs this image instead of building one
+- `python .ci/release.py pin IMAGE@sha256:… IMAGE@sha256:…`: action.yml runs the first image
+  instead of building one, and slim/action.yml the second
 """
 
 import re
@@ -12,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-TAG = re.compile(r"release-(\d+\.\d+\.\d+)")
+TAG = re.compile(r"release-([0-9]+\.[0-9]+\.[0-9]+)")
 BUILT = "  image: Dockerfile"
 _VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
 _DOCKERFILE_VERSION = re.compile(r"^ARG VERSION=(\S+)$", re.MULTILINE)
@@ -61,6 +62,15 @@ def pinned(action: str, image: str) -> str:
     return "".join(lines).replace(f"{BUILT}\n", f"  image: docker://{image}\n")
 
 
+def pin(full: str, slim: str, root: Path = ROOT) -> None:
+    """Have two actions that differ in nothing but their image: `.` and `slim`."""
+    action = (root / "action.yml").read_text(encoding="utf-8")
+    both = pinned(action, full), pinned(action, slim)
+    (root / "slim").mkdir()
+    for file, text in zip((root / "action.yml", root / "slim" / "action.yml"), both, strict=True):
+        file.write_text(text, encoding="utf-8")
+
+
 def _one(pattern: re.Pattern[str], file: Path) -> str:
     (found,) = pattern.findall(file.read_text(encoding="utf-8"))
     return str(found)
@@ -76,9 +86,8 @@ def main(arguments: Sequence[str]) -> int:
         case ["notes", wanted]:
             sys.stdout.write(f"{notes(wanted)}\n")
             return 0
-        case ["pin", image]:
-            file = ROOT / "action.yml"
-            file.write_text(pinned(file.read_text(encoding="utf-8"), image), encoding="utf-8")
+        case ["pin", full, slim]:
+            pin(full, slim)
             return 0
     sys.stderr.write(str(__doc__))
     return 2

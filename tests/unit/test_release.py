@@ -1,0 +1,104 @@
+"""Version, tag, changelog, Dockerfile and action.yml: a release happens only where all agree."""
+
+import re
+import runpy
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradegate import __version__
+
+ROOT = Path(__file__).parents[2]
+RELEASE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "release.py"))
+FILES = ("action_src/gradegate/__init__.py", "Dockerfile", "CHANGELOG.md", "action.yml")
+FULL = f"ghcr.io/gradegate/gradegate@sha256:{'0f' * 32}"
+SLIM = f"ghcr.io/gradegate/gradegate@sha256:{'1e' * 32}"
+DATED = f"## [{__version__}] - 2026-01-31\n\n### Added\n\n- Everything.\n"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """The files as they would be on the commit to release."""
+    for name in FILES:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    changelog = tmp_path / "CHANGELOG.md"
+    text = re.sub(rf"(?s)## \[(Unreleased|{__version__})\].*", DATED, changelog.read_text())
+    changelog.write_text(text)
+    return tmp_path
+
+
+def change(file: Path, before: str, after: str) -> None:
+    """Spoil a file; what is spoilt must have been there."""
+    text = file.read_text(encoding="utf-8")
+    assert before in text
+    file.write_text(text.replace(before, after), encoding="utf-8")
+
+
+def test_a_commit_on_which_all_agree_can_be_released(root: Path) -> None:
+    """This very version, once its changelog section is dated."""
+    assert RELEASE["troubles"](f"release-{__version__}", root) == []
+    assert RELEASE["notes"](__version__, root) == "### Added\n\n- Everything."
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "told"),
+    [
+        ("action_src/gradegate/__init__.py", __version__, "9.9.9", "__init__.py says 9.9.9"),
+        ("Dockerfile", f"ARG VERSION={__version__}", "ARG VERSION=9.9.9", "Dockerfile's ARG"),
+        ("CHANGELOG.md", " - 2026-01-31", "", "CHANGELOG.md has no dated section"),
+        ("CHANGELOG.md", "### Added\n\n- Everything.\n", "", "CHANGELOG.md has no dated section"),
+        ("action.yml", "image: Dockerfile", f"image: docker://{FULL}", "does not build"),
+    ],
+)
+def test_one_that_disagrees_is_named(
+    root: Path, file: str, before: str, after: str, told: str
+) -> None:
+    """And nothing is released."""
+    change(root / file, before, after)
+    (found,) = RELEASE["troubles"](f"release-{__version__}", root)
+    assert told in found
+
+
+@pytest.mark.parametrize("tag", ["v1.2.3", "release-1.2", "release-1.2.3-rc1", "release-1.2.3x"])
+def test_other_tags_are_no_releases(root: Path, tag: str) -> None:
+    """They start nothing, and would be refused if they did."""
+    (found,) = RELEASE["troubles"](tag, root)
+    assert "release-1.2.3" in found
+
+
+def test_the_workflow_starts_on_the_tags_that_the_check_takes() -> None:
+    """GitHub's pattern and ours are one."""
+    text = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    (pattern,) = re.findall(r'tags: \["(.*)"\]', text)
+    assert pattern == re.sub(r"[()\\]", "", RELEASE["TAG"].pattern)
+
+
+def test_on_main_the_dockerfile_is_built_and_the_changelog_is_open_or_dated() -> None:
+    """Nothing of a release is committed to main."""
+    assert "  image: Dockerfile\n" in (ROOT / "action.yml").read_text(encoding="utf-8")
+    assert not (ROOT / "slim").exists()
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    (newest, *_) = re.findall(r"(?m)^## \[(.*?)\]", changelog)
+    assert newest in ("Unreleased", __version__)
+    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    assert f"ARG VERSION={__version__}\n" in dockerfile
+
+
+def test_the_release_commit_differs_in_its_image_alone(root: Path) -> None:
+    """Two actions, one for each size, by digest."""
+    before = (root / "action.yml").read_text(encoding="utf-8")
+    RELEASE["pin"](FULL, SLIM, root)
+    for file, image in (("action.yml", FULL), ("slim/action.yml", SLIM)):
+        text = (root / file).read_text(encoding="utf-8")
+        assert text == before.replace("image: Dockerfile", f"image: docker://{image}")
+
+
+@pytest.mark.parametrize("image", ["ghcr.io/a/b:1.2.3", "ghcr.io/a/b@sha256:12", "Dockerfile"])
+def test_only_a_digest_is_pinned(root: Path, image: str) -> None:
+    """A tag can be moved."""
+    with pytest.raises(SystemExit, match="digest"):
+        RELEASE["pin"](FULL, image, root)
+    assert "image: Dockerfile" in (root / "action.yml").read_text(encoding="utf-8")
