@@ -79,7 +79,7 @@ def test_all_is_well(copy: Path) -> None:
             "template-injection",
         ),
         ("templates/init/gradegate.yml", "  push:\n", "  pushed:\n", "pushed"),
-        ("templates/init/gradegate.yml", "credentials: false", "credentials: true", "artipacked"),
+        ("templates/init/gradegate.yml", "persist-credentials: false", "clean: true", "artipacked"),
         ("templates/init/gradegate.yml", "steps.gradegate.", "steps.gradgate.", "gradgate"),
         ("templates/init/gradegate-publish.yml", "# zizmor: ", "# ", "dangerous-triggers"),
         ("templates/init/gradegate.toml", "[judge]", "[jugde]", "jugde"),
