@@ -157,6 +157,8 @@ def test_traces_of_base_may_hold_cases_that_are_removed(project: Project) -> Non
     assert done.returncode == 1, done.stderr
     report = json.loads((project.root.parent / "out/report.json").read_text(encoding="utf-8"))
     assert [reason["kind"] for reason in report["decision"]["reasons"]] == ["removed"]
+    assert report["base"]["source"] == "run"
+    assert report["warnings"] == []
 
 
 def test_a_base_that_does_not_exist(project: Project) -> None:

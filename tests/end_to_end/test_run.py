@@ -100,6 +100,19 @@ def test_an_agent_that_crashes_on_one_case_is_confirmed_and_blocked(
     assert sum(run.startswith("weather ") for run in log.runs()) > 10
 
 
+def test_what_the_agent_failed_on_is_tried_again_and_nothing_else_is(
+    project: Project, log: AgentLog
+) -> None:
+    """The cause may be mended by then: a key that was not set, a service that was down."""
+    answer(project, weather=BROKEN)
+    assert project.evaluate().code == 1
+    log.fresh()
+    assert project.evaluate().code == 1
+    again = log.fresh()
+    assert "weather 1" in again
+    assert all(run.startswith("weather ") for run in again)
+
+
 def test_the_same_again_runs_no_agent_and_says_base_came_from_the_store(
     project: Project, log: AgentLog
 ) -> None:
@@ -352,6 +365,7 @@ def test_a_baseline_is_what_later_runs_are_held_against(project: Project, log: A
     done = project.evaluate()
     assert (done.code, done.report["base"]["source"]) == (0, "store")
     assert len(log.fresh()) == 3
+    assert len(done.read("base.results.json")["cases"]) == 6
 
 
 def test_only_a_changed_eval_set_costs_base_no_run(project: Project, log: AgentLog) -> None:
