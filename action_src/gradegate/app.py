@@ -28,6 +28,7 @@ from gradegate.prepare import Prepared, Selection, Setup, prepare
 from gradegate.scoring.bench import Agent, Bench, Progress, Request, Team, always_failing
 from gradegate.scoring.journal import Journal
 from gradegate.scoring.results import results_of
+from gradegate.scoring.score import warm_up
 from gradegate.sides.checkout import Side, Wanted, check_out
 from gradegate.sides.git import Repo
 
@@ -102,13 +103,14 @@ async def evaluate(task: Task, world: World) -> Evaluated:
             AsyncExitStack() as stack,
         ):
             workshop = stack.enter_context(world.workshop())
+            warming = asyncio.create_task(asyncio.to_thread(warm_up, setup.head.cases))
             head, base, warnings = await _teams(setup, workshop, court, stack)
             journal = Journal(world.store, _job(setup), world.secrets)
             what = _comparable(setup, head, base, world.today)
             measures = await _measures(setup, workshop, stack)
             deadline = _deadline(setup.policy.gate, began)
             bench = Bench(journal, court, world.progress, measures, deadline)
-            measured = await measure(what, bench)
+            measured, _ = await asyncio.gather(measure(what, bench), warming)
             await journal.finish()
             usage = court.usage(time.monotonic() - began)
         warnings += workshop.warnings()

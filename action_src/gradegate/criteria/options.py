@@ -28,6 +28,10 @@ class Options(AdkValue):
 
     threshold: float = Field(allow_inf_nan=False)
 
+    @classmethod
+    def warm_up(cls) -> None:
+        """Import what is slow to import, while there is something else to wait for."""
+
     def status_of(self, score: float | None) -> Status:
         """How a score compares with the threshold."""
         if score is None:

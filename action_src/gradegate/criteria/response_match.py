@@ -25,6 +25,11 @@ class ResponseMatch(Options):
     summary: ClassVar[str] = "words shared with the expected answer (ROUGE-1)"
     example: ClassVar[dict[str, Any]] = {"threshold": 0.8}
 
+    @classmethod
+    def warm_up(cls) -> None:
+        """Have rouge-score ready, which brings scipy and nltk."""
+        _scorer()
+
     async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
         """Compare turn by turn; no judge is asked."""
         del ask

@@ -41,7 +41,7 @@ class Suite(Value):
     """Seconds an agent may take over all turns of a case; a simulated user's do not count."""
     memory_mb: int = Field(default=4096, ge=64)
     """MiB that each of the agent's processes may use."""
-    max_parallel: int = Field(default=8, ge=1)
+    max_parallel: int = Field(default=16, ge=1)
     """How many of the agent's sessions may be open at once."""
 
     @model_validator(mode="after")

@@ -1,6 +1,7 @@
 """One run's scores by every criterion that its eval set asks for."""
 
 import asyncio
+from collections.abc import Iterable
 
 from gradegate.criteria import registry
 from gradegate.criteria.custom import NO_ENVIRONMENT, custom_metrics_of
@@ -70,6 +71,14 @@ async def _score(criterion: Criterion, case: Case, trace: Trace, ask: Ask) -> Cr
     if criterion.needs.scenario and not case.definition.is_simulated:
         return CriterionResult(threshold=criterion.threshold, reason=NO_SCENARIO, applies=False)
     return await criterion.score(case.definition, trace, ask)
+
+
+def warm_up(cases: Iterable[Case]) -> None:
+    """Import what the cases' criteria will need; for a thread, while agents are starting."""
+    for name in {name for case in cases for name in case.config.criteria}:
+        criterion = registry.criterion_class(name)
+        if criterion is not None:
+            criterion.warm_up()
 
 
 def criteria_of(case: Case) -> list[Criterion]:
