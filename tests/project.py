@@ -38,7 +38,7 @@ for line in sys.stdin:
         else:
             answer = {"invocation": {
                 "final_response": {"parts": [{"text": said["text"]}]},
-                "intermediate_data": {"tool_uses": said.get("tools", [])}}}
+                "intermediate_data": said.get("steps") or {"tool_uses": said.get("tools", [])}}}
     else:
         answer = {"ok": True}
     print(json.dumps({"session": session, **answer}), flush=True)

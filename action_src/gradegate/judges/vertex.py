@@ -5,6 +5,7 @@ the first question, off the loop, and works in threads of its own.
 """
 
 import asyncio
+import warnings
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -78,9 +79,10 @@ class VertexAnswerer:
 
 
 def _opened(access: VertexAccess, loop: asyncio.AbstractEventLoop) -> "VertexService | Trouble":
-    """Import the SDK and open it."""
-    try:
-        from gradegate.judges.vertex_service import VertexService
-    except ImportError as error:
-        return Trouble(f"{NOT_INSTALLED} ({error})", may_pass=False, for_all=True)
-    return VertexService.open(access, loop, timeout=_LONGEST_CALL)
+    """Import the SDK and open it; what it has to say to its developers is nobody's here."""
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            from gradegate.judges.vertex_service import VertexService
+        except ImportError as error:
+            return Trouble(f"{NOT_INSTALLED} ({error})", may_pass=False, for_all=True)
+        return VertexService.open(access, loop, timeout=_LONGEST_CALL)
