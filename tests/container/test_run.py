@@ -1,12 +1,15 @@
 """The image, run as GitHub's runner runs it: what a pull request gets to see of it."""
 
 import json
+import subprocess
+import tarfile
+import tempfile
 import time
 from pathlib import Path
 
 from tests.container.change import Change, break_paris, desk, hand_over
 from tests.container.conftest import StepMaker
-from tests.container.engine import Engine, Figures
+from tests.container.engine import CERTIFICATES, ROOT, Engine, Figures, base_files
 from tests.standins.gemini.server import GeminiStandin
 from tests.standins.github import JOB_TOKEN, GitHubStandIn
 
@@ -90,25 +93,66 @@ def test_nothing_is_inside_that_need_not_be(engine: Engine, image: str, figures:
     )
     told = engine.call("podman", "run", "--rm", "--entrypoint", "/bin/sh", image, "-c", script)
     assert told == ""
-    bundle = "/etc/ssl/certs/ca-certificates.crt"
     mounted = engine.call("buildah", "from", "--pull-never", image).strip()
     try:
         root = Path(engine.call("buildah", "mount", mounted).strip())
-        inside = (root / bundle.lstrip("/")).read_bytes()
+        inside = (root / CERTIFICATES.relative_to("/")).read_bytes()
     finally:
         engine.call("buildah", "rm", mounted)
-    own = {c for c in Path(bundle).read_text().split("-----END CERTIFICATE-----") if c.strip()}
-    public = {c for c in inside.decode().split("-----END CERTIFICATE-----") if c.strip()}
-    figures.note(
-        f"certificates of this machine's own that stayed out of the image: {len(own - public)}"
-    )
-    assert public
+    with tarfile.open(base_files(figures)) as base:
+        public = base.extractfile(f".{CERTIFICATES}")
+        assert public is not None
+        assert inside == public.read()
     (config,) = json.loads(engine.call("podman", "image", "inspect", image))
     labels = config["Config"]["Labels"]
     assert labels["org.opencontainers.image.title"] == "gradegate"
     assert labels["org.opencontainers.image.version"]
     assert config["Config"].get("User", "") == ""
     assert config["Config"]["Entrypoint"][0] == "/usr/bin/tini"
+
+
+def test_the_smaller_size_leaves_googles_evaluation_service_out(
+    engine: Engine, image: str, figures: Figures
+) -> None:
+    """Everything else is in it."""
+    slim = "localhost/gradegate:slim"
+    engine.build(slim, "runtime")
+    find = "import importlib.util as u; print(u.find_spec('agentplatform') is not None)"
+    python = ("podman", "run", "--rm", "--entrypoint", "/opt/gradegate/bin/python")
+    assert engine.call(*python, image, "-c", find).strip() == "True"
+    assert engine.call(*python, slim, "-c", find).strip() == "False"
+    gradegate = ("podman", "run", "--rm", "--entrypoint", "/opt/gradegate/app/bin/gradegate")
+    assert engine.call(*gradegate, slim, "demo").strip()
+    for name in (image, slim):
+        packed = compressed_size(engine, name)
+        figures.note(f"{name}: {engine.size_of(name)}, {packed} to download")
+
+
+def compressed_size(engine: Engine, image: str) -> str:
+    """What a runner downloads."""
+    with tempfile.TemporaryDirectory() as folder:
+        engine.call("podman", "push", "-q", "--compress", image, f"dir:{folder}")
+        total = sum(file.stat().st_size for file in Path(folder).iterdir())
+    return f"{total / 1e6:.0f} MB"
+
+
+def test_the_tests_pass_in_the_image(engine: Engine, image: str, figures: Figures) -> None:
+    """Against what is installed there; the release runs all of them so."""
+    tests = (
+        "tests/unit/test_init.py",
+        "tests/unit/test_release.py",
+        "tests/end_to_end/test_action.py",
+    )
+    with figures.timed("tests in the image"):
+        done = subprocess.run(
+            [ROOT / ".ci" / "test-in-image.sh", image, *tests],
+            env={**engine.environ, "ENGINE": "podman"},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stdout[-4000:]
 
 
 def _outside(workspace: Path, inside: str) -> Path:

@@ -252,7 +252,7 @@ def test_options_that_do_not_parse(project: Project) -> None:
     refused(project.gradegate("run", "--runs", "none"), "write 1 or more")
     refused(project.gradegate("run", "--fail-on", "regresion"), "did you mean `regression`?")
     refused(project.gradegate("run", "--shard", "3"), "which part of how many")
-    refused(project.gradegate("render", "x", "--format", "pdf"), "'comment', 'check'")
+    refused(project.gradegate("render", "x", "--format", "pdf"), "invalid choice: 'pdf'")
     refused(project.gradegate("rnu"), "rnu")
 
 
