@@ -17,7 +17,6 @@ from tests.standins.gemini import GeminiStandin, prompt_of
 from tests.standins.turns import call, case_of, event, response, rubric, trace_of, turn
 
 # google-genai derives from aiohttp's session, which aiohttp discourages.
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class Aiohttp:DeprecationWarning")
 
 FENCE = re.compile(r"^`([0-9a-f]{32})`$", re.MULTILINE)
 JUDGE = {"judge_model": "gemini-2.5-flash", "num_samples": 1}

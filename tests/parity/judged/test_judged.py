@@ -13,7 +13,6 @@ from tests.parity.judged.sides import Scored, asker, disagreement, google_adks, 
 from tests.standins.gemini import GeminiStandin
 
 # google-genai derives from aiohttp's session, which aiohttp discourages.
-pytestmark = pytest.mark.filterwarnings("ignore:Inheritance class Aiohttp:DeprecationWarning")
 
 CASES, SEED = 60, 20
 

@@ -30,10 +30,6 @@ from gradegate.scoring.simulated_user import SimulatedUser, history, simulated_u
 from gradegate.store.sqlite import SqliteStore
 from tests.standins.gemini import Fault, GeminiStandin, always
 
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Inheritance class AiohttpClientSession:DeprecationWarning"  # google-genai's own
-)
-
 PROGRAM = Path(__file__).parents[2] / "standins" / "agents" / "scripted.py"
 OWN = "{{ stop_signal }} {{ conversation_plan }} {{ conversation_history }}"
 SCENARIO = {"starting_prompt": "say welcome", "conversation_plan": "Have two things said."}
