@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -102,23 +102,3 @@ class Scripted:
     def samples(self) -> list[int]:
         """Which samples were asked, in order."""
         return [sample for _, sample in self.asked]
-
-
-class MemoryStore:
-    """A store that lasts as long as the test."""
-
-    def __init__(self) -> None:
-        self.units: dict[tuple[str, str], str] = {}
-
-    def get(self, kind: str, key: str) -> str | None:
-        """The unit, if it is there."""
-        return self.units.get((kind, key))
-
-    def put(self, kind: str, key: str, value: str) -> None:
-        """Keep it."""
-        self.units.setdefault((kind, key), value)
-
-    def forget(self, kind: str, keys: Iterable[str]) -> None:
-        """Drop them."""
-        for key in keys:
-            self.units.pop((kind, key), None)

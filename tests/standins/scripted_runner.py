@@ -1,7 +1,7 @@
-"""An agent runner that answers from a function, and a store in memory that does as a file does."""
+"""An agent runner that answers from a function."""
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Self
 
 from gradegate.model.case import Case
@@ -63,23 +63,3 @@ def trace_of(case: Case, run: int, said: str) -> Trace:
         run=run,
         invocations=(turn,),
     )
-
-
-class MemoryStore:
-    """Keeps units for as long as the test lasts."""
-
-    def __init__(self) -> None:
-        self.units: dict[tuple[str, str], str] = {}
-
-    def get(self, kind: str, key: str) -> str | None:
-        """The unit's value."""
-        return self.units.get((kind, key))
-
-    def put(self, kind: str, key: str, value: str) -> None:
-        """Keep it; the same key again changes nothing."""
-        self.units.setdefault((kind, key), value)
-
-    def forget(self, kind: str, keys: Iterable[str]) -> None:
-        """Drop some."""
-        for key in keys:
-            self.units.pop((kind, key), None)

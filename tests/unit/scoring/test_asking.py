@@ -12,8 +12,8 @@ from gradegate.ports import Reply, Trouble
 from gradegate.scoring.ask import Asker
 from gradegate.scoring.patience import Patience
 from gradegate.scoring.usage import Ledger, Progress
+from gradegate.store.memory import MemoryStore
 from tests.standins.judging import (
-    MemoryStore,
     Opinion,
     Scripted,
     question,

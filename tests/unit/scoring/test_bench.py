@@ -4,9 +4,10 @@ from gradegate.model.trace import NotRun
 from gradegate.scoring.bench import Agent, Bench, Request, Team, always_failing
 from gradegate.scoring.journal import Journal
 from gradegate.scoring.results import results_of
+from gradegate.store.memory import MemoryStore
 from tests.runs import a_case
 from tests.standins.scripted_judge import ScriptedJudge
-from tests.standins.scripted_runner import MemoryStore, Says, ScriptedRunner
+from tests.standins.scripted_runner import Says, ScriptedRunner
 
 NOBODY = ScriptedJudge(lambda _question, _sample: "no JSON")
 

@@ -13,7 +13,8 @@ from gradegate.model.settings import Judge
 from gradegate.ports import Ask, Reply
 from gradegate.scoring.ask import Asker
 from gradegate.scoring.estimate import NOT_ASKED, Calls, Estimate, Estimator
-from tests.standins.judging import MemoryStore, Scripted, question, says
+from gradegate.store.memory import MemoryStore
+from tests.standins.judging import Scripted, question, says
 from tests.standins.virtual_time import in_virtual_time
 
 Work = Callable[[Ask], Awaitable[Any]]

@@ -7,8 +7,9 @@ from gradegate.model.evalset import EvalCase
 from gradegate.model.evaluation import Role
 from gradegate.model.trace import NotRun, Trace
 from gradegate.scoring.journal import Journal
+from gradegate.store.memory import MemoryStore
 from tests.runs import a_case
-from tests.standins.scripted_runner import MemoryStore, ScriptedRunner
+from tests.standins.scripted_runner import ScriptedRunner
 
 CASE = a_case()
 
