@@ -64,6 +64,7 @@ volumes = ["{certificates}:{certificates}:ro"]
 runtime = "runc"
 cgroup_manager = "cgroupfs"
 events_logger = "file"
+exit_command_delay = 1
 tmp_dir = "{run}/tmp"
 """
 
@@ -185,6 +186,7 @@ class Engine:
                     _wait_for(Path(folder, "podman.sock"), process)
                     yield address
                 finally:
+                    self.call("podman", "rm", "--all", "--force", "--time", "0")
                     process.terminate()
 
 

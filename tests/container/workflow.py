@@ -64,7 +64,7 @@ class Act:
             "GITHUB_REPOSITORY": "octo/agents",
         }
         command = [
-            *(act_program(), "pull_request", "--eventpath", str(event), "--pull=false"),
+            *(act_program(), "pull_request", "--eventpath", str(event), "--pull=false", "--rm"),
             *("--platform", f"ubuntu-latest={self.engine.runner_image()}", "--network", "host"),
             *("--container-daemon-socket", "-", "--secret", f"GITHUB_TOKEN={JOB_TOKEN}"),
             *(word for pair in (given | dict(self.environ)).items()
