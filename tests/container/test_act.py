@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.container.change import CASES, Change, break_paris, desk
-from tests.container.engine import Engine, Figures
+from tests.container.engine import ROOT, Engine, Figures
 from tests.container.workflow import ACTION, CHECKOUT, Act, acting
 from tests.project import GRADEGATE, Project, case, eval_set, turn
 from tests.standins.gemini.server import KEY, GeminiStandin
@@ -82,7 +83,7 @@ def test_a_planted_regression_blocks_the_workflow(
     break_paris(project)
     change = Change(project, github)
     with figures.timed("act: checkout, planted regression, next step"):
-        code, log = act.run(project.root, change, REF)
+        code, log = act.pull_request(project.root, change, REF)
     assert code == 1, log
     assert "exit with `FAILURE`: 1" in log
     (comment,) = github.comments(1)
@@ -104,17 +105,15 @@ def test_a_change_of_nothing_lets_the_workflow_pass(
     project.commit("workflow")
     change = Change(project, github)
     with figures.timed("act: checkout, nothing changed, next step"):
-        code, log = act.run(project.root, change, REF)
+        code, log = act.pull_request(project.root, change, REF)
     assert code == 0, log
     assert "NEXT decision=pass regressions=0" in log
     (check,) = github.check_runs(change.head)
     assert (check.status, check.conclusion) == ("completed", "success")
 
 
-def test_what_init_writes_runs_as_it_is(
-    tmp_path: Path, act: Act, github: GitHubStandIn, figures: Figures
-) -> None:
-    """A bare repository with an ADK agent and eval sets: init, commit, pull request, report."""
+def telling(tmp_path: Path) -> tuple[Project, str]:
+    """A repository with an ADK agent, after init; the commit that it pinned the action to."""
     project = Project.create(tmp_path / "repo")
     project.put("teller/__init__.py", "from . import agent\n")
     project.put("teller/agent.py", ADK_AGENT)
@@ -126,11 +125,19 @@ def test_what_init_writes_runs_as_it_is(
         [GRADEGATE, "init", "--repo", project.root], env={**os.environ, **server}, check=True
     )
     project.commit("gradegate init")
+    return project, sha
+
+
+def test_what_init_writes_runs_as_it_is(
+    tmp_path: Path, act: Act, github: GitHubStandIn, figures: Figures
+) -> None:
+    """A bare repository with an ADK agent and eval sets: init, commit, pull request, report."""
+    project, sha = telling(tmp_path)
     right, wrong = "About 384,400 km.", "Too far to walk."
     project.put("teller/agent.py", ADK_AGENT.replace(f'"{right}"', f'"{wrong}"'))
     change = Change(project, github)
     with figures.timed("act: what init wrote, an ADK agent's environment for each side included"):
-        code, log = act.run(project.root, change, sha)
+        code, log = act.pull_request(project.root, change, sha)
     assert code == 1, log
     assert "exit with `FAILURE`: 1" in log, log
     (comment,) = github.comments(1)
@@ -140,6 +147,33 @@ def test_what_init_writes_runs_as_it_is(
     assert "saved: gradegate.sqlite" in log
     assert "uploaded: report.json" in log
     assert "uploaded: report.html" in log
+
+
+@pytest.mark.parametrize("owner", ["stranger", "octo"])
+def test_a_forks_report_is_posted_by_what_init_writes(
+    tmp_path: Path, act: Act, github: GitHubStandIn, owner: str
+) -> None:
+    """The second workflow posts it; for a branch of our own the first one has done so."""
+    project, sha = telling(tmp_path)
+    head = project.git("rev-parse", "HEAD")
+    github.add_pull_request(1, head_sha=head, owner=owner)
+    reports = act.folder / "actions" / "download-artifact"
+    reports.mkdir(parents=True)
+    shutil.copy(ROOT / "tests/golden/fail/report.json", reports / "report.json")
+    ended = {
+        "id": 77,
+        "event": "pull_request",
+        "conclusion": "failure",
+        "head_sha": head,
+        "head_branch": "change",
+        "head_repository": {"full_name": f"{owner}/agents", "owner": {"login": owner}},
+    }
+    payload = {"action": "completed", "workflow_run": ended, "workflow": {"name": "gradegate"}}
+    code, log = act.run(project.root, "workflow_run", payload, sha)
+    assert code == 0, log
+    posted = owner == "stranger"
+    assert [comment.pull_request for comment in github.comments(1)] == [1] * posted, log
+    assert [check.conclusion for check in github.check_runs(head)] == ["failure"] * posted
 
 
 def _released(folder: Path) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from tests.container.change import Change
 from tests.container.engine import ROOT, Engine, act_program
@@ -24,6 +25,8 @@ inputs:
   key: {{required: false}}
   restore-keys: {{required: false}}
   name: {{required: false}}
+  run-id: {{required: false}}
+  github-token: {{required: false}}
   include-hidden-files: {{required: false}}
 runs:
   using: composite
@@ -41,6 +44,9 @@ _STANDINS = {
         ".": 'echo "cached: $TAKEN"',
     },
     "actions/upload-artifact": {".": 'ls "$TAKEN" | sed "s/^/uploaded: /"'},
+    "actions/download-artifact": {
+        ".": 'mkdir -p "$TAKEN" && cp "$GITHUB_ACTION_PATH/report.json" "$TAKEN"'
+    },
 }
 
 
@@ -54,17 +60,23 @@ class Act:
     folder: Path
     environ: Mapping[str, str] = field(default_factory=dict)
 
-    def run(self, repository: Path, change: Change, ref: str) -> tuple[int, str]:
+    def pull_request(self, repository: Path, change: Change, ref: str) -> tuple[int, str]:
         """Run what a pull request starts; the exit code and the log."""
-        event = self.folder / "event.json"
-        event.write_text(json.dumps(change.payload))
+        return self.run(repository, "pull_request", change.payload, ref)
+
+    def run(
+        self, repository: Path, event: str, payload: Mapping[str, Any], ref: str
+    ) -> tuple[int, str]:
+        """Run what an event starts; the exit code and the log."""
+        file = self.folder / "event.json"
+        file.write_text(json.dumps(payload))
         given = {
             "GITHUB_API_URL": self.github.url,
             "GITHUB_SERVER_URL": self.github.url,
             "GITHUB_REPOSITORY": "octo/agents",
         }
         command = [
-            *(act_program(), "pull_request", "--eventpath", str(event), "--pull=false", "--rm"),
+            *(act_program(), event, "--eventpath", str(file), "--pull=false", "--rm"),
             *("--platform", f"ubuntu-latest={self.engine.runner_image()}", "--network", "host"),
             *("--container-daemon-socket", "-", "--secret", f"GITHUB_TOKEN={JOB_TOKEN}"),
             *(word for pair in (given | dict(self.environ)).items()
