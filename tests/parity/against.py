@@ -61,6 +61,13 @@ class GoogleAdk:
         assert len(answers) == len(asked)
         return answers
 
+    def always_on(self, asked: Sequence[Asked]) -> list[Json]:
+        """What it reports of each case without being asked for it."""
+        answers: list[Json] = self._put(
+            [{**each.as_json(), "criteria": {each.criterion: None}} for each in asked]
+        )
+        return answers
+
     def names(self) -> tuple[set[str], set[str]]:
         """The names of all its criteria, and of those that are always on."""
         known, always = self._put("names")

@@ -2,9 +2,9 @@
 
 Reads `[{"criteria": {name: entry}, "case": EvalCase, "actual": [Invocation]}]` and writes,
 in the same order, `[{"score", "status", "invocations": [{"score", "status"}]}]` for the one
-criterion of each. What google-adk refuses to score is `not_evaluated`, as its own service
-has it, with the words it refused with. The line `"names"` is answered with the names of
-all criteria and of those that are always on.
+criterion of each; an entry of None is for one that is always on. What google-adk refuses to
+score is `not_evaluated`, as its own service has it, with the words it refused with. The line
+`"names"` is answered with the names of all criteria and of those that are always on.
 """
 
 import asyncio
@@ -32,9 +32,8 @@ async def evaluate(asked: dict[str, Any]) -> dict[str, Any]:
     case = EvalCase.model_validate(asked["case"])
     actual = [Invocation.model_validate(turn) for turn in asked["actual"]]
     (name,) = asked["criteria"]
-    metrics = get_eval_metrics_from_config(
-        EvalConfig.model_validate({"criteria": asked["criteria"]})
-    )
+    entries = {each: entry for each, entry in asked["criteria"].items() if entry is not None}
+    metrics = get_eval_metrics_from_config(EvalConfig.model_validate({"criteria": entries}))
     metric = next(metric for metric in metrics if metric.metric_name == name)
     evaluator = DEFAULT_METRIC_EVALUATOR_REGISTRY.get_evaluator(metric)
     try:
@@ -52,7 +51,14 @@ async def evaluate(asked: dict[str, Any]) -> dict[str, Any]:
             {"score": turn.score, "status": turn.eval_status.name.lower()}
             for turn in result.per_invocation_results
         ],
+        "breakdown": _breakdown(result),
     }
+
+
+def _breakdown(result: Any) -> dict[str, Any]:
+    """What an informational score is made of."""
+    details = result.overall_token_usage_details or result.overall_duration_details
+    return details.model_dump(mode="json", exclude_none=True) if details else {}
 
 
 def names() -> list[list[str]]:
