@@ -12,7 +12,7 @@ WORKFLOWS := $(wildcard .github/workflows/*.yml)
 WRITTEN := build/init
 
 .DEFAULT_GOAL := help
-.PHONY: help pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container
+.PHONY: help bench-scale pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
@@ -74,6 +74,9 @@ format: $(READY) ## rewrite the sources as the linter wants them
 
 golden: $(READY) ## rewrite the golden files from what the code renders now
 	GRADEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_golden.py
+
+bench-scale: $(READY) ## ten thousand cases compared and decided: seconds and memory
+	$(BIN)/python -m benchmarks.scale
 
 bench-calibration: $(READY) ## how often the gate cries wolf, what it finds and what that costs: the tables of docs/statistics.md
 	$(BIN)/python -m benchmarks.calibration

@@ -76,9 +76,9 @@ async def _score_one(agent: AgentRunner, case: Case, number: int, ask: Ask) -> C
 def compare(options: Namespace, environ: Mapping[str, str]) -> int:
     """Compare two results files, and decide."""
     del environ
-    from gradegate.compare.files import compare_results
+    from gradegate.compare.files import compare_results, lean
 
-    report = compare_results(read_results(options.base), read_results(options.head))
+    report = compare_results(lean(read_results(options.base)), lean(read_results(options.head)))
     _write(options.out, render(report, "json"))
     _say(report.decision.state.value)
     return EXIT_CODES[report.decision.state]

@@ -15,7 +15,7 @@ SuspectId = tuple[CaseKey, str]
 Settled = Mapping[SuspectId, Outcome]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Judgement:
     """One criterion of one case on both sides. `base` is None where there is nothing to compare."""
 

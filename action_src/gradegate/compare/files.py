@@ -13,7 +13,7 @@ from gradegate.model.case import Case
 from gradegate.model.evalset import DEFAULT_EVAL_CONFIG, EvalCase
 from gradegate.model.evaluation import Role, Runs, Scored
 from gradegate.model.report import BaseSide, HeadSide, Report
-from gradegate.model.result import Results
+from gradegate.model.result import CaseResult, Results, Status
 from gradegate.model.settings import Gate
 from gradegate.model.trace import NotRun
 
@@ -41,6 +41,22 @@ def compare_results(base: Results, head: Results, gate: Gate | None = None) -> R
     )
 
 
+def lean(results: Results) -> Results:
+    """The same without the turns of what passed, which nobody will be shown.
+
+    Half of what a large file holds; two of them are held at once.
+    """
+    return results.model_copy(update={"cases": tuple(map(_lean_case, results.cases))})
+
+
+def _lean_case(case: CaseResult) -> CaseResult:
+    criteria = {
+        name: one.model_copy(update={"invocations": ()}) if one.status is Status.PASSED else one
+        for name, one in case.criteria.items()
+    }
+    return case.model_copy(update={"criteria": criteria})
+
+
 def _judge(
     pairs: Sequence[Pair], base: Runs, head: Runs, settled: dict[SuspectId, Outcome]
 ) -> list[Judgement]:
@@ -48,17 +64,22 @@ def _judge(
 
 
 def _tested(pairs: Sequence[Pair], base: Runs, head: Runs, gate: Gate) -> dict[SuspectId, Outcome]:
+    """An exact test over all cases that were run more than once."""
+    several = [
+        pair
+        for pair in pairs
+        if max(len(base.get(pair.key, ())), len(head.get(pair.key, ()))) > 1
+    ]
     cases = [
         RecordedCase(
             id=(one.pair.key, one.criterion),
             base=fresh(base.get(one.pair.key, ()), one.criterion, Role.FIRST),
             head=fresh(head.get(one.pair.key, ()), one.criterion, Role.FIRST),
         )
-        for one in _judge(pairs, base, head, {})
+        for one in _judge(several, base, head, {})
         if one.base is not None
     ]
-    several = [case for case in cases if len(case.base) > 1 or len(case.head) > 1]
-    return dict(judge_recorded(several, alpha=gate.alpha))  # type: ignore[arg-type] # our ids
+    return dict(judge_recorded(cases, alpha=gate.alpha))  # type: ignore[arg-type] # our ids
 
 
 def _runs(results: Results) -> Runs:

@@ -13,7 +13,7 @@ _PASSED = {Status.PASSED: True, Status.INFORMATIONAL: True, Status.FAILED: False
 Standing = Literal["passed", "failed", "unknown"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Observed:
     """First-pass runs of one side: how many passed, of how many that could be evaluated."""
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from pydantic.alias_generators import to_snake
@@ -18,7 +19,7 @@ class Pair:
     base: Case | None
     head: Case | None
 
-    @property
+    @cached_property
     def key(self) -> CaseKey:
         """Head's name for it, or base's where head has none."""
         case = self.head or self.base
@@ -31,7 +32,7 @@ class Pair:
         case = self.head or self.base
         return case.line if case else 1
 
-    @property
+    @cached_property
     def change(self) -> Change:
         """What the pull request did to the definition."""
         if self.base is None:

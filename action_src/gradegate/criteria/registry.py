@@ -96,6 +96,7 @@ def criterion_class(name: str) -> type[Options] | None:
     return None
 
 
+@cache
 def scale_of(name: str) -> Scale:
     """Between which scores a criterion moves."""
     if name in INFORMATIONAL:

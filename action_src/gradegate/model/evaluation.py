@@ -20,7 +20,7 @@ class Role(StrEnum):
     CONFIRM = "confirm"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Scored:
     """A run and its scores."""
 
