@@ -71,7 +71,7 @@ def main() -> int:
     megabytes = usage.ru_maxrss >> 10
     blocked = len(report["decision"]["reasons"])
     print(
-        f"{CASES:,} cases × {CRITERIA} criteria, files read and written: {seconds:.1f} s, "
+        f"{CASES:,} cases, {CRITERIA} criteria, files read and written: {seconds:.1f} s, "
         f"{megabytes} MB, {blocked} of {CASES // 1000} flips blocked"
     )
     right = os.waitstatus_to_exitcode(status) == 1 and blocked == CASES // 1000
