@@ -74,7 +74,10 @@ def google_adks(prompt: str) -> Asked:
         nothing = '"Agent response": ,' in prompt
         return Asked("match", _turn(prompt), nothing_said=nothing)
     if "<properties>" in prompt:
-        listed = prompt.rpartition("<properties>")[2]
+        listed = prompt.rpartition("<properties>")[2].partition("</properties>")[0]
+        if listed.strip().startswith("[\n"):
+            asked = [(each["id"], each["property"]) for each in json.loads(listed)]
+            return _rubrics(prompt, asked)
         return _rubrics(prompt, re.findall(r"\[id: (\S+)\] (.*)", listed))
     if "Sentences Begin**" in prompt:
         listed = prompt.rpartition("**Sentences Begin**")[2]
