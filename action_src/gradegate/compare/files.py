@@ -66,9 +66,7 @@ def _judge(
 def _tested(pairs: Sequence[Pair], base: Runs, head: Runs, gate: Gate) -> dict[SuspectId, Outcome]:
     """An exact test over all cases that were run more than once."""
     several = [
-        pair
-        for pair in pairs
-        if max(len(base.get(pair.key, ())), len(head.get(pair.key, ()))) > 1
+        pair for pair in pairs if max(len(base.get(pair.key, ())), len(head.get(pair.key, ()))) > 1
     ]
     cases = [
         RecordedCase(

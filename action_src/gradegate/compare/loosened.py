@@ -103,13 +103,21 @@ def _config(base: EvalConfig, head: EvalConfig) -> Iterator[tuple[str, str]]:
             yield name, f"{name} is no longer asked for"
             continue
         was, now = _fields(before), _fields(head.criteria[name])
-        for text in _criterion(name, was, now):
+        for text in (*_threshold(name, base, was, now), *_criterion(name, was, now)):
             yield name, f"{name}: {text}"
 
 
-def _criterion(name: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    if _number(now, "threshold") < _number(was, "threshold"):
+def _threshold(
+    name: str, base: EvalConfig, was: Mapping[str, Any], now: Mapping[str, Any]
+) -> Iterator[str]:
+    """Lowered, or raised where a user's own metric is better low."""
+    raised = _number(now, "threshold") - _number(was, "threshold")
+    upside_down = bool(_fields(base.custom_metrics.get(name, {})).get("lower_is_better"))
+    if raised and (raised > 0) == upside_down:
         yield f"the threshold goes from {was['threshold']:g} to {now['threshold']:g}"
+
+
+def _criterion(name: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
     matches = [_match_type(fields) for fields in (was, now)]
     if matches[1] in _STRICTNESS and _STRICTNESS[matches[1]] < _STRICTNESS.get(matches[0], 0):
         yield f"`match_type` goes from {matches[0]} to {matches[1]}"

@@ -5,37 +5,17 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any
 
 from gradegate import criteria
 from gradegate.criteria.efficiency import METRICS
 from gradegate.criteria.options import Options
 from gradegate.model.errors import InputError
-from gradegate.model.evalset import EvalCase
-from gradegate.model.result import CriterionResult, Scale
-from gradegate.model.trace import Trace
-from gradegate.ports import Ask, Criterion
+from gradegate.model.result import Scale
+from gradegate.ports import Criterion
 
 INFORMATIONAL = frozenset(METRICS)
 """Always reported, never given a threshold: they get budgets instead."""
-
-ADK_NAMES = frozenset(
-    {
-        "tool_trajectory_avg_score",
-        "response_match_score",
-        "final_response_match_v2",
-        "rubric_based_final_response_quality_v1",
-        "rubric_based_tool_use_quality_v1",
-        "hallucinations_v1",
-        "safety_v1",
-        "response_evaluation_score",
-        "multi_turn_task_success_v1",
-        "multi_turn_trajectory_quality_v1",
-        "multi_turn_tool_use_quality_v1",
-        "rubric_based_multi_turn_trajectory_quality_v1",
-        "per_turn_user_simulator_quality_v1",
-    }
-)
 
 
 class UnknownCriterionError(InputError):
@@ -57,24 +37,12 @@ class NoThresholdError(InputError):
         )
 
 
-class NotBuilt(Options):
-    """A criterion of ADK's that this version cannot score, and says so."""
-
-    summary: ClassVar[str] = "not available in this version"
-
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
-        """No score, and why."""
-        del case, trace, ask
-        return self.not_evaluated(f"{self.name} is not available in this version of gradegate")
-
-
 @cache
 def built() -> Mapping[str, type[Options]]:
     """Every criterion that can be scored, by name."""
     for module in pkgutil.iter_modules(criteria.__path__):
         import_module(f"{criteria.__name__}.{module.name}")
-    named = [cls for cls in _subclasses(Options) if hasattr(cls, "name")]
-    return {cls.name: cls for cls in named if not issubclass(cls, NotBuilt)}
+    return {cls.name: cls for cls in _subclasses(Options) if hasattr(cls, "name")}
 
 
 def _subclasses(cls: type[Options]) -> list[type[Options]]:
@@ -83,17 +51,12 @@ def _subclasses(cls: type[Options]) -> list[type[Options]]:
 
 def known() -> tuple[str, ...]:
     """Every criterion's name, also of those that take no threshold."""
-    return tuple(sorted(ADK_NAMES | INFORMATIONAL | built().keys()))
+    return tuple(sorted(INFORMATIONAL | built().keys()))
 
 
-@cache
 def criterion_class(name: str) -> type[Options] | None:
     """The class behind a name; None where there is no such criterion."""
-    if name in built():
-        return built()[name]
-    if name in ADK_NAMES:
-        return type("NotBuilt", (NotBuilt,), {"name": name, "__module__": __name__})
-    return None
+    return built().get(name)
 
 
 @cache
@@ -123,7 +86,7 @@ def parse(name: str, entry: float | Mapping[str, Any]) -> Criterion:
 def unknown_fields(name: str, entry: float | Mapping[str, Any]) -> list[str]:
     """Fields that the criterion does not know, in the order written."""
     cls = criterion_class(name)
-    if cls is None or not isinstance(entry, Mapping) or issubclass(cls, NotBuilt):
+    if cls is None or not isinstance(entry, Mapping):
         return []
     fields = cls.model_fields
     taken = set(fields) | {field.alias for field in fields.values()} | COMMON_FIELDS

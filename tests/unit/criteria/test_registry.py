@@ -8,20 +8,10 @@ from pydantic import ValidationError
 
 from gradegate import criteria
 from gradegate.criteria import registry
-from gradegate.criteria.registry import ADK_NAMES, INFORMATIONAL, NotBuilt
-from gradegate.model.evalset import EvalCase
-from gradegate.model.question import Question, Votes
-from gradegate.model.result import Status
-from gradegate.model.trace import Trace
+from gradegate.criteria.registry import INFORMATIONAL
+from gradegate.model.result import Scale
 
 FILES = sorted(Path(criteria.__path__[0]).glob("*.py"))
-CASE = EvalCase.model_validate({"eval_id": "c", "conversation": []})
-TRACE = Trace(eval_set="s", eval_id="c")
-
-
-async def nobody(question: Question[Any], samples: int) -> Votes[Any]:
-    """No judge is asked."""
-    raise AssertionError(f"asked for {samples} samples of {question.kind}")
 
 
 def names_written_in(file: Path) -> Iterator[str]:
@@ -49,10 +39,9 @@ def test_a_file_holds_one_criterion_at_most(file: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(registry.built()))
 def test_a_criterion_says_what_it_is(name: str) -> None:
-    """Its name is one of ADK's, it can be scored, and it has one line of explanation."""
+    """It can be scored, and it has one line of explanation."""
     cls = registry.built()[name]
 
-    assert name in ADK_NAMES | INFORMATIONAL
     assert cls.name == name
     assert callable(getattr(cls, "score", None))
     assert cls.summary
@@ -60,38 +49,16 @@ def test_a_criterion_says_what_it_is(name: str) -> None:
 
 
 def test_all_of_adks_names_are_known() -> None:
-    """Those built, those not yet, and those that only inform."""
-    assert set(registry.known()) >= ADK_NAMES | INFORMATIONAL | registry.built().keys()
-    assert not ADK_NAMES & INFORMATIONAL
+    """Those that are scored, and those that only inform."""
+    assert set(registry.known()) == INFORMATIONAL | registry.built().keys()
+    assert not INFORMATIONAL & registry.built().keys()
 
 
-async def test_what_is_not_built_is_not_evaluated() -> None:
-    """It is never skipped silently: no score, its threshold, and why."""
-    cls: type[NotBuilt] = type("Later", (NotBuilt,), {"name": "later_v1"})
-
-    result = await cls(threshold=0.5).score(CASE, TRACE, nobody)
-
-    assert (result.score, result.threshold, result.status) == (None, 0.5, Status.NOT_EVALUATED)
-    assert result.reason == "later_v1 is not available in this version of gradegate"
-
-
-def test_a_name_of_adks_can_be_configured_before_it_is_built() -> None:
-    """Any entry is taken for it, its fields are nobody's business yet."""
-    entry = {"threshold": 0.5, "judge_model_options": {"num_samples": 3}}
-    for name in ADK_NAMES - registry.built().keys():
-        criterion = registry.parse(name, entry)
-        assert isinstance(criterion, NotBuilt)
-        assert (criterion.name, criterion.threshold) == (name, 0.5)
-        assert registry.unknown_fields(name, entry) == []
-
-
-def test_what_is_not_built_is_not_taken_for_built() -> None:
-    """Looking a name up does not add it to those that can be scored."""
-    for name in ADK_NAMES:
-        registry.criterion_class(name)
-    registry.built.cache_clear()
-
-    assert not any(issubclass(cls, NotBuilt) for cls in registry.built().values())
+def test_a_criterion_moves_between_its_own_bounds() -> None:
+    """Nearly all from 0 to 1; what only informs is better low."""
+    assert registry.scale_of("response_evaluation_score") == Scale(low=1, high=5)
+    assert registry.scale_of("safety_v1") == registry.scale_of("of_a_user") == Scale()
+    assert registry.scale_of("token_usage_v1").lower_is_better
 
 
 @pytest.mark.parametrize(

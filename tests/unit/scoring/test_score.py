@@ -73,15 +73,6 @@ async def test_a_failure_is_a_failure_whatever_else_could_not_be_had() -> None:
     assert (await scores(case, trace_of(case, 2, "no idea"))).status is Status.FAILED
 
 
-async def test_a_criterion_that_is_not_built_yet_is_not_evaluated_and_says_so() -> None:
-    """ADK knows it, so it is never skipped silently."""
-    name = "multi_turn_task_success_v1"
-    case = a_case(criteria={name: 0.8})
-    result = await scores(case, trace_of(case, 2, "hi"))
-    assert result.criteria[name].status is Status.NOT_EVALUATED
-    assert result.criteria[name].reason
-
-
 async def test_a_config_without_criteria_evaluates_nothing_and_says_what_to_add() -> None:
     """That is not a pass."""
     case = a_case(criteria={})
