@@ -137,3 +137,10 @@ def test_what_is_discovered_can_be_loaded(tmp_path: Path) -> None:
     assert [c.key for c in load_suite(tmp_path, suite).cases] == [
         ("bot", "bot/x.test.json", "x.test.json")
     ]
+
+
+def test_the_agent_that_the_eval_folder_is_in_comes_before_its_neighbours(tmp_path: Path) -> None:
+    """A sub-agent beside the eval folder is not who the sets are for."""
+    tree(tmp_path, "desk/agent.py", "desk/news/agent.py", text=AGENT)
+    tree(tmp_path, "desk/evals/a.test.json")
+    assert suites_of(tmp_path) == {"desk": ("desk", ("desk/evals/a.test.json",))}

@@ -126,7 +126,7 @@ def _agent_of(root: Path, file: PurePosixPath, is_agent: IsAgent) -> str | None:
     for folder in file.parents:
         if is_agent(root / folder):
             return folder.as_posix()
-        if folder.name in EVAL_FOLDERS:
+        if folder.name in EVAL_FOLDERS and not is_agent(root / folder.parent):
             beside = _agents_beside(root, folder, is_agent)
             named = [agent for agent in beside if agent.name in file.parts]
             for choice in (named, beside):
