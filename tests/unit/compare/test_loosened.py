@@ -5,6 +5,8 @@ import pytest
 
 from gradegate.compare.loosened import loosened
 from gradegate.compare.pairing import Pair
+from gradegate.model.case import Case
+from gradegate.model.evalset import EvalConfig
 from gradegate.model.report import ReasonKind
 from gradegate.model.settings import CriterionGate, Gate, Quarantine, Settings
 from tests.runs import MATCH, SET, TOOLS, a_case
@@ -222,3 +224,24 @@ def test_a_rubric_that_moves_to_a_turn_is_still_there() -> None:
 def test_added_and_removed_cases_loosen_nothing() -> None:
     """A removed case is told as removed."""
     assert loosened([Pair(a_case(), None), Pair(None, a_case())], None, None) == ()
+
+
+def test_where_low_is_good_a_raised_threshold_is_the_looser_one() -> None:
+    """A user's own metric may say so."""
+
+    def config(threshold: float) -> Case:
+        made = EvalConfig.model_validate(
+            {
+                "criteria": {"length": threshold},
+                "custom_metrics": {
+                    "length": {"code_config": {"name": "m.length"}, "lowerIsBetter": True}
+                },
+            }
+        )
+        return a_case().model_copy(update={"config": made})
+
+    def said(base: float, head: float) -> list[str]:
+        return [one.text for one in loosened([Pair(config(base), config(head))], None, None)]
+
+    assert said(40, 50) == [f"{SET}: length: the threshold goes from 40 to 50"]
+    assert said(50, 40) == []
