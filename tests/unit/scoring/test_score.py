@@ -92,3 +92,12 @@ async def test_a_judge_is_asked_through_the_one_door() -> None:
     result = await scores(case, trace_of(case, 2, "hi"), judge)
     assert result.status is Status.PASSED
     assert len(judge.asked) == 1
+
+
+async def test_a_criterion_for_simulated_users_does_not_apply_to_written_ones() -> None:
+    """Nothing was lost by it: the case is what its other criteria say."""
+    name = "per_turn_user_simulator_quality_v1"
+    case = a_case(criteria={MATCH: 0.8, name: 0.8})
+    result = await scores(case, trace_of(case, 2, "hi"))
+    assert (result.status, result.criteria[name].applies) == (Status.PASSED, False)
+    assert result.criteria[name].status is Status.NOT_EVALUATED
