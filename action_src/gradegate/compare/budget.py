@@ -12,10 +12,10 @@ _ROUNDING = 1e-9
 def with_budgets(
     criteria: Iterable[CriterionComparison], budgets: Mapping[str, str]
 ) -> tuple[CriterionComparison, ...]:
-    """The same, each with the most that its budget allows."""
+    """The same, each with the most that its budget allows; only what is better low has one."""
     return tuple(
         one.model_copy(update={"allowed": parse_budget(budgets[one.name]).allowed(one.base)})
-        if one.name in budgets
+        if one.name in budgets and one.lower_is_better
         else one
         for one in criteria
     )
@@ -40,6 +40,11 @@ def unmeasured(criteria: Sequence[CriterionComparison], budgets: Mapping[str, st
         one = known.get(name)
         if one is None or one.head is None:
             warnings.append(f"the budget for {name} ({budget}): no run tells its {name}")
+        elif not one.lower_is_better:
+            warnings.append(
+                f"the budget for {name} ({budget}) is ignored: of {name} more is better; give it a "
+                "threshold in test_config.json"
+            )
         elif one.allowed is None:
             warnings.append(f"the budget for {name} ({budget}): base has none to hold it against")
     return warnings

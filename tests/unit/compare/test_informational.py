@@ -111,6 +111,14 @@ def test_a_budget_without_anything_to_hold_it_against_is_told() -> None:
     assert "no run tells" in unmeasured([], {TOKENS: "+20%"})[0]
 
 
+def test_what_is_better_high_has_no_budget() -> None:
+    """A better score must not block."""
+    row = compared(side([100]), side([200])).model_copy(update={"lower_is_better": False})
+    (row,) = with_budgets([row], {TOKENS: "+20%"})
+    assert over_budget([row], {TOKENS: "+20%"}) == []
+    assert "is ignored: of token_usage_v1 more is better" in unmeasured([row], {TOKENS: "+20%"})[0]
+
+
 def reported(base: Runs, head: Runs, gate: Gate) -> tuple[State, list[str], list[str]]:
     """The gate's word on two sides: its state, its reasons' kinds, its notes' kinds."""
     pairs = tuple(both(case) for case in CASES[: len(head)])
