@@ -17,7 +17,16 @@ from gradegate import __version__
 
 Command = Callable[[Namespace, Mapping[str, str]], int]
 
-EXIT_CODES = """\
+DESCRIPTION = """\
+Grade the agent, gate the merge: ADK's evaluation criteria on both sides of a
+pull request, and a verdict that tells a regression from noise."""
+
+EPILOG = """\
+first steps:
+  gradegate demo            see it at work; no key, no network
+  gradegate run             your work tree against the merge base
+  gradegate init            put it on the repository's pull requests
+
 exit codes:
   0  passed
   1  the gate says no
@@ -30,7 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. No traceback reaches a user, unless `--debug` asks for it."""
     from gradegate.model.errors import GradegateError
 
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return 2
     module, _, function = options.command.partition(":")
     try:
         command: Command = getattr(import_module(f"gradegate.commands.{module}"), function)
@@ -58,14 +71,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> ArgumentParser:
     parser = ArgumentParser(
         prog="gradegate",
-        description="Grade the agent, gate the merge: ADK's evaluation criteria on both sides of "
-        "a pull request, and a verdict that tells a regression from noise.",
-        epilog=EXIT_CODES,
+        description=DESCRIPTION,
+        epilog=EPILOG,
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"gradegate {__version__}")
     parser.add_argument("--debug", action="store_true", help="show tracebacks")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    parser.set_defaults(command=None)
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
 
     def add(name: str, target: str, text: str) -> ArgumentParser:
         made = commands.add_parser(name, help=text, description=f"{text[:1].upper()}{text[1:]}.")
@@ -99,35 +112,89 @@ def _sources(parser: ArgumentParser) -> None:
         "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: here)"
     )
     parser.add_argument(
-        "--head", default="worktree", metavar="REV", help="what to evaluate (default: worktree)"
+        "--head",
+        default="worktree",
+        metavar="REV",
+        help="commit to evaluate (default: the files as they are)",
     )
     parser.add_argument("--suite", metavar="NAME", help="only this suite")
-    parser.add_argument("--config", metavar="FILE", help="settings, if not gradegate.toml")
+    parser.add_argument("--config", metavar="FILE", help="settings (default: gradegate.toml)")
     _machine(parser)
 
 
 def _machine(parser: ArgumentParser) -> None:
-    parser.add_argument("--store", metavar="FILE", help="what was finished before is kept here")
-    parser.add_argument("--agent-python", metavar="PATH", help="an interpreter that has everything")
+    _store(parser)
+    parser.add_argument(
+        "--agent-python",
+        metavar="PATH",
+        help="run ADK agents with this interpreter, which has all they need",
+    )
+
+
+def _store(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--store", metavar="FILE", help="runs and verdicts to reuse (default: in your cache)"
+    )
+
+
+def _evals(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--evals",
+        nargs="+",
+        type=Path,
+        required=True,
+        metavar="PATH",
+        help="eval sets, or folders of them",
+    )
+
+
+def _out(parser: ArgumentParser, what: str) -> None:
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help=f"write {what} here (default: standard output)"
+    )
 
 
 def _run(parser: ArgumentParser) -> None:
     _sources(parser)
     parser.add_argument(
-        "--base", metavar="REV", help="compare with (default: the merge base); none: nothing"
+        "--base",
+        metavar="REV",
+        help="compare with this (default: where head left the default branch); "
+        "`none` leaves it to thresholds",
     )
-    parser.add_argument("--case", metavar="GLOB", help="only cases whose id matches")
-    parser.add_argument("--runs", type=_count, metavar="N", help="runs of each case")
-    parser.add_argument("--fail-on", type=_kinds, metavar="KINDS", help="what blocks, by commas")
-    parser.add_argument("--out", type=Path, metavar="DIR", help="write every view here")
-    parser.add_argument("--language", choices=("en", "ja"), help="of the report")
-    parser.add_argument("--shard", type=_shard, metavar="N/M", help="only this part of the cases")
+    parser.add_argument("--case", metavar="GLOB", help="only cases whose eval id matches")
+    parser.add_argument("--runs", type=_count, metavar="N", help="first runs of each case and side")
     parser.add_argument(
-        "--working-directory", default=".", metavar="DIR", help="the project's folder"
+        "--fail-on",
+        type=_kinds,
+        metavar="KINDS",
+        help="what blocks, as in `regression,new_failure`",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="also write comment, check, page, JUnit and JSON here",
+    )
+    parser.add_argument(
+        "--language", choices=("en", "ja"), help="of the report (default: as set, or en)"
+    )
+    parser.add_argument(
+        "--shard", type=_shard, metavar="N/M", help="only this part of the cases, as in 2/8"
+    )
+    parser.add_argument(
+        "--working-directory",
+        default=".",
+        metavar="DIR",
+        help="the project's folder in the repository",
     )
     parser.add_argument("--answers", type=Path, metavar="FILE", help="judge by recorded answers")
-    parser.add_argument("--accept", action="store_true", help="waive what base would object to")
-    parser.add_argument("--dry-run", action="store_true", help="say what would be run and asked")
+    parser.add_argument(
+        "--accept", action="store_true", help="waive regressions, removed cases and loosened rules"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what it would run and ask, and do neither"
+    )
 
 
 def _check(parser: ArgumentParser) -> None:
@@ -135,49 +202,75 @@ def _check(parser: ArgumentParser) -> None:
 
 
 def _init(parser: ArgumentParser) -> None:
-    parser.add_argument("--repo", type=Path, default=Path(), metavar="DIR")
+    parser.add_argument(
+        "--repo", type=Path, default=Path(), metavar="DIR", help="the repository (default: here)"
+    )
     parser.add_argument("--force", action="store_true", help="overwrite what is there")
-    parser.add_argument("--diff", action="store_true", help="show what would be written")
+    parser.add_argument(
+        "--diff", action="store_true", help="show what would be written, and write nothing"
+    )
 
 
 def _criteria(parser: ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", metavar="NAME", help="explain this one")
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="explain this one, with a config to copy"
+    )
 
 
 def _score(parser: ArgumentParser) -> None:
-    parser.add_argument("--evals", nargs="+", type=Path, required=True, metavar="PATH")
-    parser.add_argument("--config", type=Path, metavar="FILE", help="for every test_config.json")
-    parser.add_argument("--traces", type=Path, required=True, metavar="FILE")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
-    parser.add_argument("--store", metavar="FILE")
+    _evals(parser)
+    parser.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="one config for all sets (default: the test_config.json beside each)",
+    )
+    parser.add_argument(
+        "--traces", type=Path, required=True, metavar="FILE", help="what `gradegate record` wrote"
+    )
+    _out(parser, "the results")
+    _store(parser)
     parser.add_argument("--answers", type=Path, metavar="FILE", help="judge by recorded answers")
 
 
 def _record(parser: ArgumentParser) -> None:
-    parser.add_argument("--agent", required=True, metavar="DIR")
-    parser.add_argument("--evals", nargs="+", type=Path, required=True, metavar="PATH")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
-    parser.add_argument("--runs", type=_count, default=1, metavar="N")
+    parser.add_argument("--agent", required=True, metavar="DIR", help="folder of the ADK agent")
+    _evals(parser)
+    _out(parser, "the traces")
+    parser.add_argument(
+        "--runs", type=_count, default=1, metavar="N", help="runs of each case (default: 1)"
+    )
     _machine(parser)
 
 
 def _compare(parser: ArgumentParser) -> None:
-    parser.add_argument("base", type=Path, metavar="BASE")
-    parser.add_argument("head", type=Path, metavar="HEAD")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+    of = "results.json, or ADK's *.evalset_result.json, of"
+    parser.add_argument("base", type=Path, metavar="BASE", help=f"{of} the old side")
+    parser.add_argument("head", type=Path, metavar="HEAD", help=f"{of} the new side")
+    _out(parser, "the report")
 
 
 def _merge(parser: ArgumentParser) -> None:
-    parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="default: standard output")
+    parser.add_argument(
+        "shards", nargs="+", type=Path, metavar="SHARD", help="results.json of one shard"
+    )
+    _out(parser, "the results")
 
 
 def _render(parser: ArgumentParser) -> None:
     formats = ("comment", "check", "summary", "html", "junit", "text", "json")
-    parser.add_argument("report", type=Path, metavar="report.json")
-    parser.add_argument("--format", choices=formats, required=True)
-    parser.add_argument("--language", choices=("en", "ja"), default="en")
-    parser.add_argument("--template", type=Path, metavar="DIR", help="templates before ours")
+    parser.add_argument(
+        "report", type=Path, metavar="report.json", help="what `run --out` or `compare` wrote"
+    )
+    parser.add_argument(
+        "--format", choices=formats, default="text", help="which view (default: text)"
+    )
+    parser.add_argument(
+        "--language", choices=("en", "ja"), default="en", help="of the view (default: en)"
+    )
+    parser.add_argument(
+        "--template", type=Path, metavar="DIR", help="templates to use before our own"
+    )
 
 
 def _baseline(parser: ArgumentParser) -> None:
@@ -185,7 +278,13 @@ def _baseline(parser: ArgumentParser) -> None:
 
 
 def _publish(parser: ArgumentParser) -> None:
-    parser.add_argument("report", nargs="?", type=Path, metavar="report.json")
+    parser.add_argument(
+        "report",
+        nargs="?",
+        type=Path,
+        metavar="report.json",
+        help="default: the one in the report folder",
+    )
 
 
 def _schema(parser: ArgumentParser) -> None:

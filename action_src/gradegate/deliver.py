@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 
+from gradegate.model.errors import FileError
 from gradegate.model.report import Change, Report, State, Verdict
 from gradegate.model.result import Results
 from gradegate.model.settings import CommentWhen
@@ -31,6 +33,21 @@ class Style:
     """The project's folder in the repository: annotations name files from the top."""
 
 
+def writable(folder: Path) -> Path:
+    """The folder, made where it is missing: found out before the work, not after it.
+
+    Raises:
+        FileError: nothing can be written there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            return folder
+    except OSError as error:
+        message = f"cannot be written to: {error.strerror}; name another folder"
+        raise FileError(folder, message) from error
+
+
 def write_files(
     report: Report,
     folder: Path,
@@ -40,7 +57,7 @@ def write_files(
     base: Results | None = None,
 ) -> list[Path]:
     """Write every view and both sides' results; the paths written."""
-    folder.mkdir(parents=True, exist_ok=True)
+    writable(folder)
     texts = {
         name: render(report, view, language=style.language, check_name=style.check_name)
         for name, view in VIEWS.items()

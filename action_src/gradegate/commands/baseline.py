@@ -1,12 +1,12 @@
 """`gradegate baseline`: one side, evaluated and kept."""
 
 from argparse import Namespace
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from gradegate.app import Task, baseline
+from gradegate.commands.files import counted
 from gradegate.commands.run import interruptible
 from gradegate.inputs import Inputs
 from gradegate.model.result import Results
@@ -43,8 +43,6 @@ def measure_baseline(task: Task, outside: Outside, store: Path) -> str:
 
 
 def _sentence(results: Results, store: Path) -> str:
-    statuses = Counter(case.status.value for case in results.cases)
-    counted = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()))
     what = results.commit[:7] or "the work tree"
-    lines = [f"kept the baseline of {what} in {store}: {counted or 'no cases'}"]
+    lines = [f"kept the baseline of {what} in {store}: {counted(results) or 'no cases'}"]
     return "\n".join([*lines, *(f"warning: {text}" for text in results.warnings)])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from gradegate.app import Evaluated, Task
 from gradegate.commands.run import evaluate_here
-from gradegate.deliver import EXIT_CODES, Style, write_files
+from gradegate.deliver import EXIT_CODES, Style, writable, write_files
 from gradegate.demo.repository import ANSWERS, DOCS_ONLY, MAIN, PULL_REQUEST, make_repository
 from gradegate.sides.checkout import Wanted
 from gradegate.sides.git import Repo
@@ -46,11 +46,12 @@ def demo(options: Namespace, environ: Mapping[str, str]) -> int:
 
     console = Console(highlight=False)
     say = partial(_say, console)
-    folder = options.out or Path(tempfile.mkdtemp(prefix="gradegate-demo-"))
+    folder = writable(options.out or Path(tempfile.mkdtemp(prefix="gradegate-demo-")))
     make_repository(folder / "repo", environ)
     shutil.copyfile(ANSWERS, folder / ANSWERS.name)
     _introduce(say)
     done = _evaluated(folder, environ)
+    say()
     print_report(done.report, console)
     written = write_files(done.report, folder / "report", Style(), head=done.head, base=done.base)
     _tell_files(say, written)

@@ -73,16 +73,20 @@ def _told(setup: Setup, runs: int, estimate: Estimate) -> Iterator[str]:
         yield "nothing changed between base and head: nothing would be run or asked"
         return
     cases = sum(pair.head is not None for pair in setup.pairs)
-    yield f"{numbers.count(cases)} cases"
+    yield _some(cases, "case")
     if runs:
         most = setup.policy.gate.confirm_runs
         yield (
-            f"{numbers.count(runs)} runs of the agents, less what the store has; up to {most} more "
+            f"{_some(runs, 'run')} of the agents, less what the store has; up to {most} more "
             "a side for a case that looks worse, with their judge calls"
         )
     yield f"judge calls: {_range(estimate.total)}"
     for name, calls in estimate.by_criterion.items():
         yield f"  {name}: {_range(calls)}"
+
+
+def _some(number: int, what: str) -> str:
+    return f"{numbers.count(number)} {what}{'s'[: number != 1]}"
 
 
 def _range(calls: Calls) -> str:

@@ -5,6 +5,7 @@ import shutil
 import sys
 import tempfile
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,12 +16,14 @@ from gradegate.evalsets.load import LoadedSuite, load_cases_of_files
 from gradegate.evalsets.report_file import read_report
 from gradegate.evalsets.traces import read_results, read_traces
 from gradegate.model.case import Case
-from gradegate.model.errors import InputError
+from gradegate.model.errors import FileError, InputError
 from gradegate.model.result import CaseResult, Results, Status
 from gradegate.model.settings import Judge, Suite
 from gradegate.model.trace import NotRun, Trace, Traces
 from gradegate.ports import AgentRunner, Ask
 from gradegate.report.render import render
+from gradegate.report.view import build
+from gradegate.report.words import words_of
 from gradegate.sides.checkout import Side
 from gradegate.sides.git import Repo
 from gradegate.wiring import Outside, cache_folder, store_path
@@ -33,6 +36,7 @@ def score(options: Namespace, environ: Mapping[str, str]) -> int:
     traces = read_traces(options.traces)
     results = interruptible(_score(loaded, traces, options, environ))
     _write(options.out, results.model_dump_json(indent=2) + "\n")
+    _say(counted(results))
     return exit_code_of(results)
 
 
@@ -80,7 +84,8 @@ def compare(options: Namespace, environ: Mapping[str, str]) -> int:
 
     report = compare_results(lean(read_results(options.base)), lean(read_results(options.head)))
     _write(options.out, render(report, "json"))
-    _say(report.decision.state.value)
+    view = build(report, words_of("en"))
+    _say(f"{view.icon} {view.title}")
     return EXIT_CODES[report.decision.state]
 
 
@@ -177,9 +182,19 @@ def _remark(loaded: LoadedSuite) -> None:
 def _write(path: Path | None, text: str) -> None:
     if path is None:
         sys.stdout.write(text)
-    else:
+        return
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        message = f"cannot be written: {error.strerror}; name another file with `--out`"
+        raise FileError(path, message) from error
+
+
+def counted(results: Results) -> str:
+    """How many runs came to what, in a line."""
+    statuses = Counter(case.status.value for case in results.cases)
+    return ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()))
 
 
 def _say(line: str) -> None:

@@ -2,13 +2,14 @@
 
 import asyncio
 import signal
+import sys
 from argparse import Namespace
 from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import TypeVar
 
 from gradegate.app import Evaluated, Task, evaluate
-from gradegate.deliver import EXIT_CODES, Style, write_files
+from gradegate.deliver import EXIT_CODES, Style, writable, write_files
 from gradegate.event import Local
 from gradegate.inputs import Inputs
 from gradegate.model.errors import Interrupted
@@ -21,6 +22,11 @@ from gradegate.store.sqlite import SqliteStore
 from gradegate.wiring import Outside, cache_folder, store_path
 
 T = TypeVar("T")
+
+HOW_TO_RUN_ALL_THE_SAME = (
+    "To see how this side scores all the same: `gradegate run --base none`; to compare it with "
+    "another commit: `--base REV`."
+)
 
 
 def run(options: Namespace, environ: Mapping[str, str]) -> int:
@@ -56,6 +62,8 @@ def run(options: Namespace, environ: Mapping[str, str]) -> int:
         from gradegate.commands.dry_run import dry_run
 
         return dry_run(task, outside, path)
+    if options.out is not None:
+        writable(options.out)
     done = evaluate_here(task, outside, path)
     return show(done, options.out, inputs.language)
 
@@ -108,12 +116,15 @@ def show(done: Evaluated, out: Path | None, language: str | None) -> int:
     """Print the report, and write its files where asked; the exit code."""
     from rich.console import Console
 
+    from gradegate.report.headline import nothing_ran
     from gradegate.report.terminal import print_report
 
     report = done.report
     spoken = language or done.setup.policy.report.language
     console = Console(highlight=False)
     print_report(report, console, language=spoken)
+    if nothing_ran(report):
+        sys.stderr.write(f"{HOW_TO_RUN_ALL_THE_SAME}\n")
     if out is not None:
         written = write_files(report, out, Style(spoken), head=done.head, base=done.base)
         console.print()

@@ -17,6 +17,9 @@ from gradegate.report.words import Words, templates_dir
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+OURS = "gradegate"
+"""The folder that our own templates are in, for those who extend one."""
+
 
 def render_template(
     name: str, values: Mapping[str, object], words: Words, folder: Path | None = None
@@ -24,9 +27,14 @@ def render_template(
     """Our template of this name, or the user's of the same name in `folder`."""
     import jinja2
 
+    if folder is not None and not folder.is_dir():
+        raise InputError(f"{folder} is not a folder: name the one your templates are in")
     environment = _environment(name, words, folder)
     try:
         text = environment.get_template(name).render(values)
+    except RecursionError as error:
+        message = f"template {name} extends or includes itself by way of others: break the circle"
+        raise InputError(message) from error
     except jinja2.TemplateSyntaxError as error:
         raise _wrong(error, folder, name) from error
     except jinja2.TemplateNotFound as error:
@@ -48,10 +56,16 @@ def _environment(name: str, words: Words, folder: Path | None) -> "ImmutableSand
     from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+    class Environment(ImmutableSandboxedEnvironment):
+        """One in which a template that extends its own name means ours of that name."""
+
+        def join_path(self, template: str, parent: str) -> str:
+            return f"{OURS}/{template}" if template == parent else template
+
     ours = FileSystemLoader(templates_dir())
     loaders = [ours] if folder is None else [FileSystemLoader(folder), ours]
-    environment = ImmutableSandboxedEnvironment(
-        loader=ChoiceLoader([*loaders, PrefixLoader({"gradegate": ours})]),
+    environment = Environment(
+        loader=ChoiceLoader([*loaders, PrefixLoader({OURS: ours})]),
         undefined=StrictUndefined,
         autoescape=True,
         finalize=_finalizer(name),

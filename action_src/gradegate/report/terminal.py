@@ -12,20 +12,20 @@ from gradegate.report.words import Words, words_of
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
 STYLES = {State.PASS: "bold green", State.FAIL: "bold red", State.INCONCLUSIVE: "bold yellow"}
 DIFF_STYLES = {"-": "red", "+": "green", " ": "dim"}
 ROOM = 700
+INDENT = "    "
+NARROWEST = 20
 
 
 def print_report(report: Report, console: "Console", *, language: str = "en") -> None:
     """Print the verdict, then what needs attention, then one line for all the rest."""
     words = words_of(language)
     view = build(report, words, room=ROOM)
-    console.print()
     console.print(_text(f"{view.icon} {view.title}", STYLES[view.state]))
     for line in (view.lead, *(f"• {finding}" for finding in view.findings)):
         if line:
@@ -59,18 +59,18 @@ def _print_case(case: CaseView, console: "Console", words: Words, *, in_full: bo
     console.print(line)
     for said in (case.remark, *map(str, case.why)):
         if said:
-            console.print(_indented(said))
+            _print_indented(said, console)
     if not in_full:
         return
     for row in case.scores:
         if row.p_value != numbers.NOTHING:
-            console.print(_indented(_evidence(row, words), "dim"))
+            _print_indented(_evidence(row, words), console, "dim")
     for turn in case.turns:
         for difference in turn.differences:
             sides = f"--- {difference.before}  +++ {difference.after}"
-            console.print(_indented(sides, "dim"))
+            _print_indented(sides, console, "dim")
             for changed in difference.lines:
-                console.print(_indented(str(changed), DIFF_STYLES[changed.sign]))
+                _print_indented(str(changed), console, DIFF_STYLES[changed.sign])
 
 
 def _evidence(row: ScoreView, words: Words) -> str:
@@ -119,11 +119,12 @@ def _efficiency(rows: tuple[EfficiencyView, ...], words: Words) -> "Table":
     return table
 
 
-def _indented(line: str, style: str = "") -> "Padding":
-    """A line of a case's; what does not fit stands below it."""
-    from rich.padding import Padding
-
-    return Padding(_text(line, style), (0, 0, 0, 4), expand=False)
+def _print_indented(line: str, console: "Console", style: str = "") -> None:
+    """A line of a case's; what does not fit stands below it, with no blanks at its end."""
+    room = max(NARROWEST, console.width - len(INDENT))
+    for part in _text(line, style).wrap(console, room):
+        part.rstrip()
+        console.print(_text(INDENT).append_text(part), soft_wrap=True)
 
 
 def _text(line: str, style: str = "") -> "Text":

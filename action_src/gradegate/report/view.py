@@ -24,7 +24,7 @@ from gradegate.report import why
 from gradegate.report.efficiency import EfficiencyView, efficiency_rows
 from gradegate.report.escape import clip, one_line
 from gradegate.report.groups import ATTENTION, Findings, Group, findings_of, group_of
-from gradegate.report.headline import ICONS, lead, title
+from gradegate.report.headline import ICONS, lead, nothing_ran, title
 from gradegate.report.junit import Outcome, Testsuites, outcome_of, suites_of
 from gradegate.report.turns import TurnView, turn_views
 from gradegate.report.words import Sentence, Words
@@ -184,7 +184,7 @@ def build(
         efficiency=efficiency,
         efficiency_attention=any(row.attention for row in efficiency),
         sections=tuple(section for section in sections if section.cases),
-        quiet=words.some("quiet", counts[Group.REST]) if counts[Group.REST] else "",
+        quiet=_quiet(report, counts[Group.REST], words),
         warnings=tuple(_remark(warning) for warning in report.warnings),
         sides=_sides(report, words),
         usage=_usage(report, words),
@@ -298,12 +298,18 @@ def _texts(reasons: Iterable[Reason], findings: Findings) -> tuple[str, ...]:
     return tuple(_remark(reason.text) for reason in reasons if not findings.is_of_a_case(reason))
 
 
+def _quiet(report: Report, number: int, words: Words) -> str:
+    key = "quiet.no_base" if report.base.source == "none" else "quiet"
+    return words.some(key, number) if number else ""
+
+
 def _sides(report: Report, words: Words) -> str:
     head = numbers.commit(_name(report.head.commit)) or words("sides.worktree")
     if report.base.source == "none":
         return words("sides.no_base", head=head)
     base = numbers.commit(_name(report.base.commit)) or numbers.NOTHING
-    return words(f"sides.{report.base.source}", base=base, head=head)
+    source = "run" if nothing_ran(report) else report.base.source
+    return words(f"sides.{source}", base=base, head=head)
 
 
 def _usage(report: Report, words: Words) -> str:

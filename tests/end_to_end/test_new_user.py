@@ -1,0 +1,171 @@
+"""The first ten minutes with gradegate: what it says to someone who has read nothing."""
+
+import json
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.project import GRADEGATE, Project, case, expected, scripted, turn
+
+CASES = [case(name, turn("hello", f"hi from {name}")) for name in ("paris", "rome")]
+SET = "evals/basic.evalset.json"
+WIDTH = 80
+COMMANDS = (
+    "demo run check init criteria score record compare merge render baseline publish schema action"
+).split()
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A repository with a scripted agent, on a branch off main."""
+    made = scripted(tmp_path / "repo", CASES)
+    made.git("switch", "-qc", "change")
+    return made
+
+
+def worse(project: Project) -> None:
+    """One answer is wrong now."""
+    project.answers({"paris": expected(CASES[0]), "rome": {"text": "who knows, " * 20}})
+
+
+def test_without_a_command_there_is_help_and_not_only_a_complaint(project: Project) -> None:
+    """On standard error, with the exit code of wrong input."""
+    done = project.gradegate(COLUMNS=str(WIDTH))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "gradegate demo" in done.stderr
+    assert "exit codes:" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["", *COMMANDS],
+)
+def test_help_fits_a_terminal_and_explains_every_option(project: Project, command: str) -> None:
+    """No line is broken by the terminal, and no option stands there without a word."""
+    done = project.gradegate(*filter(None, [command]), "--help", COLUMNS=str(WIDTH))
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= WIDTH
+    options = done.stdout.partition("options:")[2].partition("\n\n")[0].splitlines()
+    for line, following in zip(options, [*options[1:], ""], strict=True):
+        if line.startswith("  -"):
+            assert "  " in line.strip() or following.startswith(" " * 10), line
+
+
+def test_the_first_line_is_the_verdict_and_no_line_ends_in_blanks(project: Project) -> None:
+    """What is said of a case can be copied as it stands."""
+    worse(project)
+    done = project.gradegate("run", COLUMNS=str(WIDTH))
+    lines = done.stdout.splitlines()
+    assert (done.returncode, done.stderr) == (1, "")
+    assert lines[0] == "❌ The agent got worse: 1 regression in 2 cases"
+    of_the_case = lines[lines.index("❌ Regressed (1)") :]
+    assert any(line.startswith("    - hi from rome") for line in of_the_case)
+    assert [line for line in of_the_case if line != line.rstrip()] == []
+    assert max(map(len, of_the_case)) <= WIDTH
+
+
+def test_a_terminal_sees_progress_and_is_left_as_it_was(project: Project) -> None:
+    """The line that changes is gone when the report comes."""
+    worse(project)
+    main, theirs = pty.openpty()
+    environ = {**project.environ, "HOME": str(project.root.parent), "TERM": "xterm"}
+    with subprocess.Popen(
+        [str(GRADEGATE), "run"],
+        cwd=project.root,
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    ) as started:
+        started.communicate()
+    os.close(theirs)
+    said = os.read(main, 100_000).decode()
+    os.close(main)
+    assert "4/4 runs" in said
+    assert said.endswith("\r\x1b[K")
+
+
+def test_where_nothing_changed_it_says_how_to_see_scores_all_the_same(project: Project) -> None:
+    """On standard error: the report is what it is."""
+    done = project.gradegate("run")
+    assert done.returncode == 0
+    assert done.stdout.startswith("✅ Nothing to evaluate")
+    assert "(stored)" not in done.stdout
+    assert "`gradegate run --base none`" in done.stderr
+    alone = project.gradegate("run", "--base", "none")
+    assert alone.stdout.startswith("✅ Thresholds met in 2 cases")
+    assert "2 other cases meet their thresholds." in alone.stdout
+    assert "unchanged" not in alone.stdout
+
+
+def test_a_dry_run_counts_as_people_do(project: Project) -> None:
+    """One case is a case."""
+    worse(project)
+    done = project.gradegate("run", "--dry-run", "--case", "rome")
+    assert done.stdout.splitlines()[0] == "1 case"
+
+
+@pytest.mark.parametrize("arguments", [["run", "--base", "none"], ["demo"]])
+def test_a_folder_that_cannot_be_written_is_found_out_before_the_work(
+    project: Project, arguments: list[str]
+) -> None:
+    """Nobody waits for a report that then has nowhere to go."""
+    project.put("file", "")
+    done = project.gradegate(*arguments, "--out", "file/report")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("gradegate: file/report: cannot be written to: Not a directory")
+
+
+def test_the_files_that_steps_write_tell_what_they_came_to(project: Project) -> None:
+    """Each step says in a line what it found; a file that cannot be written is named."""
+    turns = [one["conversation"][0] for one in CASES]
+    runs = [
+        {"eval_set": SET, "eval_id": one["eval_id"], "run": 1, "invocations": [said]}
+        for one, said in zip(CASES, turns, strict=True)
+    ]
+    project.put("traces.json", json.dumps({"schema": "gradegate/traces/v1", "cases": runs}))
+    scored = project.gradegate(
+        "score", "--evals", SET, "--traces", "traces.json", "--out", "a.json"
+    )
+    assert (scored.returncode, scored.stderr) == (0, "2 passed\n")
+    compared = project.gradegate("compare", "a.json", "a.json", "--out", "report.json")
+    assert (compared.returncode, compared.stderr) == (0, "✅ No regression in 2 cases\n")
+    shown = project.gradegate("render", "report.json")
+    assert shown.stdout.startswith("✅ No regression in 2 cases\n")
+    refused = project.gradegate("merge", "a.json", "--out", "a.json/b.json")
+    assert refused.returncode == 2
+    assert "a.json/b.json: cannot be written" in refused.stderr
+
+
+def rendered(project: Project, template: str) -> subprocess.CompletedProcess[str]:
+    """The comment of a small report, by a template of the user's."""
+    project.gradegate("run", "--base", "none", "--out", "../report")
+    project.put("templates/comment.md.j2", template)
+    report = "../report/report.json"
+    return project.gradegate("render", report, "--format", "comment", "--template", "templates")
+
+
+def test_a_template_that_extends_its_own_name_extends_ours(project: Project) -> None:
+    """One block is another, the rest as it was."""
+    done = rendered(
+        project, '{% extends "comment.md.j2" %}{% block footer %}Ask the desk.{% endblock %}'
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("<!-- gradegate:comment:gradegate -->")
+    assert "## ✅ Thresholds met in 2 cases" in done.stdout
+    assert done.stdout.endswith("Ask the desk.\n")
+    assert "<sub>" not in done.stdout
+
+
+def test_templates_in_a_circle_and_a_folder_that_is_none_are_refused(project: Project) -> None:
+    """With what to mend."""
+    project.put("templates/mine.md.j2", '{% extends "comment.md.j2" %}')
+    circle = rendered(project, '{% extends "mine.md.j2" %}')
+    assert circle.returncode == 2
+    assert "break the circle" in circle.stderr
+    nowhere = project.gradegate("render", "../report/report.json", "--template", "nowhere")
+    assert (nowhere.returncode, nowhere.stdout) == (2, "")
+    assert "nowhere is not a folder" in nowhere.stderr
