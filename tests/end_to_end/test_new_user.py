@@ -13,9 +13,22 @@ from tests.project import GRADEGATE, Project, case, expected, scripted, turn
 CASES = [case(name, turn("hello", f"hi from {name}")) for name in ("paris", "rome")]
 SET = "evals/basic.evalset.json"
 WIDTH = 80
-COMMANDS = (
-    "demo run check init criteria score record compare merge render baseline publish schema action"
-).split()
+COMMANDS = [
+    "demo",
+    "run",
+    "check",
+    "init",
+    "criteria",
+    "score",
+    "record",
+    "compare",
+    "merge",
+    "render",
+    "baseline",
+    "publish",
+    "schema",
+    "action",
+]
 
 
 @pytest.fixture
