@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gradegate.compare.loosened import loosened
+from gradegate.compare.loosened import loosened, loosened_suites
 from gradegate.compare.pairing import Pair, pair, without_base
 from gradegate.evalsets.config import CONFIG_FILE
 from gradegate.evalsets.discover import find
 from gradegate.evalsets.load import LoadedSuite
+from gradegate.evalsets.renames import follow_renames
 from gradegate.evalsets.suites import Project, load_all, read_project
 from gradegate.inputs import Inputs, Shard
 from gradegate.model.case import Case
@@ -91,7 +92,7 @@ def prepare(sides: Sides, inputs: Inputs, selection: Selection) -> Setup:
     """
     project = _project(sides.head, inputs)
     warnings = list(sides.warnings)
-    base_project = _base_project(sides.base, inputs, warnings)
+    base_project = _base_project(sides.base, project, inputs, warnings)
     settings = base_project.settings if base_project else None
     policy = effective(settings, project.settings, project.suites, inputs)
     loaded = load_all(project.root, policy.suites)
@@ -103,7 +104,12 @@ def prepare(sides: Sides, inputs: Inputs, selection: Selection) -> Setup:
         base=base,
         policy=policy,
         pairs=pairs,
-        loosened=loosened(pairs, settings, project.settings) if base else (),
+        loosened=(
+            *loosened(pairs, settings, project.settings),
+            *loosened_suites(pairs, base.project.suites, policy.suites),
+        )
+        if base
+        else (),
         warnings=(*warnings, *policy.warnings, *_remarks(loaded)),
     )
 
@@ -112,15 +118,21 @@ def _project(side: Side, inputs: Inputs) -> Project:
     return read_project(side.root, inputs.config, agent=inputs.agent, evals=inputs.evals)
 
 
-def _base_project(side: Side | None, inputs: Inputs, warnings: list[str]) -> Project | None:
+def _base_project(
+    side: Side | None, head: Project, inputs: Inputs, warnings: list[str]
+) -> Project | None:
+    """Base's settings and suites, under head's names."""
     if side is None:
         return None
     has_config = inputs.config is None or (side.root / inputs.config).is_file()
+    given = inputs if has_config else inputs.model_copy(update={"config": None})
     try:
-        return _project(side, inputs if has_config else inputs.model_copy(update={"config": None}))
+        project, notes = follow_renames(_project(side, given), head)
     except InputError as error:
         warnings.append(f"base's settings cannot be read, so head's count: {error}")
         return Project(side.root, None, ())
+    warnings += notes
+    return project
 
 
 def _prepared(

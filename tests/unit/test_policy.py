@@ -177,6 +177,17 @@ def test_head_cannot_put_something_else_in_place_of_bases_program(head: Suite) -
     assert (suite.agent, suite.traces) == (None, None)
 
 
+@pytest.mark.parametrize("agent", [None, "agents/other"])
+def test_head_cannot_put_a_recording_in_place_of_bases_agent(agent: str | None) -> None:
+    """The agent runs, also from where head has moved it to."""
+    base = Suite(name="desk", agent="agents/desk")
+    head = Suite(name="desk", agent=agent, traces="t.json")
+    found = policy(settings(base), settings(head))
+    (suite,) = found.suites
+    assert (suite.agent, suite.traces) == (agent or "agents/desk", None)
+    assert "`traces`" in found.warnings[0]
+
+
 def test_a_program_in_place_of_an_agent_runs_with_what_base_lets_it_see() -> None:
     """Head's code runs either way; its environment is base's to name."""
     base = Suite(name="desk", agent="agents/desk", env=("KEY",))

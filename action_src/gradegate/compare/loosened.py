@@ -11,7 +11,7 @@ from gradegate.compare.pairing import Pair
 from gradegate.model.budget import is_looser
 from gradegate.model.evalset import EvalCase, EvalConfig
 from gradegate.model.report import Reason, ReasonKind
-from gradegate.model.settings import Gate, Quarantine, Settings
+from gradegate.model.settings import Gate, Quarantine, Settings, Suite
 
 _STRICTNESS = {"ANY_ORDER": 0, "IN_ORDER": 1, "EXACT": 2}
 _DEFAULT_SAMPLES = {"hallucinations_v1": 1}
@@ -27,6 +27,35 @@ def loosened(
         *_configs(pairs),
         *_case_rubrics(pairs),
     )
+
+
+def loosened_suites(
+    pairs: Sequence[Pair], base: Sequence[Suite], head: Sequence[Suite]
+) -> tuple[Reason, ...]:
+    """What head's suites ask less of the agent than base's did."""
+    ours = {suite.name: suite for suite in base}
+    theirs = {suite.name: suite for suite in head}
+    moved = dict.fromkeys(
+        (pair.base.suite, pair.head.suite)
+        for pair in pairs
+        if pair.base and pair.head and pair.base.suite in ours
+    )
+    return tuple(
+        _reason(f"suite {now}: {text}", suite=now)
+        for was, now in moved
+        for text in _suite(ours[was], theirs[now], known=now in ours)
+    )
+
+
+def _suite(was: Suite, now: Suite, *, known: bool) -> Iterator[str]:
+    if _runs_an_agent(was) and now.traces is not None:
+        yield f"a recording answers cases that base's suite {was.name} has an agent answer"
+    elif not known:
+        yield f"its cases are of base's suite {was.name}, and base has nothing to compare them with"
+
+
+def _runs_an_agent(suite: Suite) -> bool:
+    return suite.traces is None and bool(suite.agent or suite.command)
 
 
 def _reason(text: str, **where: str) -> Reason:
@@ -59,6 +88,7 @@ def _settings(base: Settings | None, head: Settings | None) -> Iterator[str]:
     for name, budget in before.budget.items():
         if is_looser(budget, after.budget.get(name)):
             yield f"the budget for {name} goes from {budget} to {after.budget.get(name, 'nothing')}"
+    yield from _runs(base.suite, (head or Settings()).suite)
     yield from _quarantine(base.quarantine, (head or Settings()).quarantine)
 
 
@@ -70,6 +100,13 @@ def confirm_strictness(runs: int) -> float:
 def _with_tolerance(gate: Gate) -> list[str]:
     """Criteria with a tolerance of their own; the others go with the gate's."""
     return [name for name, own in gate.criteria.items() if own.tolerance is not None]
+
+
+def _runs(base: Iterable[Suite], head: Iterable[Suite]) -> Iterator[str]:
+    now = {suite.name: suite.runs for suite in head}
+    for suite in base:
+        if now.get(suite.name, suite.runs) < suite.runs:
+            yield f"`runs` of suite {suite.name} goes from {suite.runs} to {now[suite.name]}"
 
 
 def _quarantine(base: Iterable[Quarantine], head: Iterable[Quarantine]) -> Iterator[str]:
@@ -139,7 +176,7 @@ def _case_rubrics(pairs: Sequence[Pair]) -> Iterator[Reason]:
         if pair.base is None or pair.head is None:
             continue
         gone = _own_rubrics(pair.base.definition) - _own_rubrics(pair.head.definition)
-        for rubric_id in sorted(gone):
+        for rubric_id in sorted({rubric_id for rubric_id, _ in gone}):
             yield _reason(
                 f"the rubric `{rubric_id}` is taken out",
                 suite=pair.key.suite,
@@ -148,10 +185,14 @@ def _case_rubrics(pairs: Sequence[Pair]) -> Iterator[Reason]:
             )
 
 
-def _own_rubrics(case: EvalCase) -> set[str]:
-    """The rubrics of the case and of its turns."""
+def _own_rubrics(case: EvalCase) -> set[tuple[str, str]]:
+    """The rubrics of the case and of its turns; by its type each is some criterion's."""
     listed = [case.rubrics, *(turn.rubrics for turn in case.conversation or ())]
-    return {rubric.rubric_id for rubrics in listed for rubric in rubrics or ()}
+    return {
+        (rubric.rubric_id, (rubric.type or "").upper())
+        for rubrics in listed
+        for rubric in rubrics or ()
+    }
 
 
 def _fields(entry: float | Mapping[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from pydantic.alias_generators import to_snake
 from gradegate.model.case import Case, CaseKey
 from gradegate.model.report import Change
 
+_HOW_A_JUDGE_JUDGES = ("judge_model", "judge_model_config")
+
 
 @dataclass(frozen=True)
 class Pair:
@@ -84,13 +86,27 @@ def _matches(
 
 
 def _text(case: Case) -> tuple[Any, ...]:
-    """What a person would call the definition: the case, and the rubrics it is judged by."""
+    """What a person would call the definition: the case, and what it is judged by and how."""
+    config = case.config
+    entries = {name: one for name, one in config.criteria.items() if isinstance(one, dict)}
     rubrics = {
         name: [_rubric_text(rubric) for rubric in entry["rubrics"]]
-        for name, entry in case.config.criteria.items()
-        if isinstance(entry, dict) and entry.get("rubrics")
+        for name, entry in entries.items()
+        if entry.get("rubrics")
     }
-    return case.digest, rubrics
+    judges = {name: judge for name, entry in entries.items() if (judge := _judge(entry))}
+    user = config.user_simulator_config if case.definition.is_simulated else None
+    return case.digest, rubrics, judges, config.custom_metrics, user
+
+
+def _judge(entry: dict[str, Any]) -> dict[str, Any]:
+    """Which model judges, and what it is told: instructions of its own could sway it."""
+    written = {to_snake(key): value for key, value in entry.items()}
+    options = written.get("judge_model_options")
+    if not isinstance(options, dict):
+        return {}
+    said = {to_snake(key): value for key, value in options.items()}
+    return {key: said[key] for key in _HOW_A_JUDGE_JUDGES if said.get(key)}
 
 
 def _rubric_text(rubric: Any) -> Any:

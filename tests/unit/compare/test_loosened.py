@@ -8,7 +8,7 @@ from gradegate.compare.pairing import Pair
 from gradegate.model.case import Case
 from gradegate.model.evalset import EvalConfig
 from gradegate.model.report import ReasonKind
-from gradegate.model.settings import CriterionGate, Gate, Quarantine, Settings
+from gradegate.model.settings import CriterionGate, Gate, Quarantine, Settings, Suite
 from tests.runs import MATCH, SET, TOOLS, a_case
 
 RUBRICS = "rubric_based_final_response_quality_v1"
@@ -219,6 +219,23 @@ def test_a_rubric_that_moves_to_a_turn_is_still_there() -> None:
     """It is asked for in another place."""
     pair = Pair(a_case(rubrics=["a"]), a_case(turn_rubrics=["a"]))
     assert loosened([pair], None, None) == ()
+
+
+def test_a_rubric_of_another_type_is_no_longer_the_criterions() -> None:
+    """Nobody asks about it any more, though its id is still there."""
+    typed = a_case(rubrics=["a"])
+    rubric = (typed.definition.rubrics or ())[0].model_copy(update={"type": "TOOL_USE_QUALITY"})
+    definition = typed.definition.model_copy(update={"rubrics": (rubric,)})
+    retyped = typed.model_copy(update={"definition": definition})
+    (found,) = loosened([Pair(typed, retyped)], None, None)
+    assert found.text == "the rubric `a` is taken out"
+
+
+def test_fewer_runs_of_a_suite_are_told() -> None:
+    """They find less; more of them are stricter."""
+    several, once = (Settings(suite=(Suite(name="desk", runs=runs),)) for runs in (3, 1))
+    assert told(several, once) == ["`runs` of suite desk goes from 3 to 1"]
+    assert told(once, several) == []
 
 
 def test_added_and_removed_cases_loosen_nothing() -> None:

@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 
 from gradegate.compare.pairing import Pair, pair, without_base
@@ -6,7 +8,13 @@ from gradegate.model.report import Change
 from tests.runs import a_case
 
 RUBRICS = "rubric_based_final_response_quality_v1"
+JUDGED = "final_response_match_v2"
 MOVED_SET = "elsewhere/basic.evalset.json"
+
+
+def told_to_judge(options: dict[str, Any]) -> dict[str, Any]:
+    """A criterion's entry that says who judges, and how."""
+    return {"threshold": 0.8, "judgeModelOptions": options}
 
 
 def test_the_same_case_on_both_sides_is_the_same() -> None:
@@ -23,8 +31,16 @@ def test_the_same_case_on_both_sides_is_the_same() -> None:
         a_case(asked="good day"),
         a_case(rubrics=["polite"]),
         a_case(criteria={RUBRICS: {"threshold": 0.8, "rubrics": [{"rubric_id": "polite"}]}}),
+        a_case(criteria={JUDGED: told_to_judge({"judge_model": "other"})}),
+        a_case(criteria={JUDGED: told_to_judge({"judgeModelConfig": {"system_instruction": "a"}})}),
     ],
-    ids=["a prompt", "a rubric of the case", "a rubric of its config"],
+    ids=[
+        "a prompt",
+        "a rubric of the case",
+        "a rubric of its config",
+        "a judge",
+        "a judge's instructions",
+    ],
 )
 def test_a_changed_definition_is_an_edit(edited: Case) -> None:
     """What is asked, expected or judged by counts as the definition."""
