@@ -1,0 +1,40 @@
+"""Whose `.env` may name Google's project: that of base's agent, where there is a base."""
+
+from pathlib import Path
+
+from gradegate.app import Task, agent_folders, set_up
+from gradegate.judges.vertex_access import VertexAccess
+from gradegate.sides.checkout import Wanted
+from gradegate.sides.git import Repo
+from tests.project import Project, case, eval_set, turn
+
+SETTINGS = '[[suite]]\nname = "weather"\nagent = "agents/weather"\nevals = ["evals/*.json"]\n'
+DOTENV = "GOOGLE_CLOUD_PROJECT={}\nGOOGLE_CLOUD_LOCATION=us-central1\nGOOGLE_API_KEY=k\n"
+
+
+def project_seen(root: Path, base: str | None) -> object:
+    """Whose project is meant when head's agent names another than base's."""
+    project = Project.create(root)
+    project.put("gradegate.toml", SETTINGS)
+    project.put("agents/weather/agent.py", "root_agent = None\n")
+    project.put("agents/weather/.env", DOTENV.format("of-base"))
+    project.put("evals/basic.evalset.json", eval_set(case("c", turn("hello", "Hello."))))
+    project.commit("base")
+    project.git("checkout", "-q", "-b", "pull-request")
+    project.put("agents/weather/.env", DOTENV.format("of-head"))
+    project.commit("head")
+    task = Task(Repo.open(root, project.environ), Wanted(head="pull-request", rev=base))
+    setup = set_up(task, root.parent / "sides")
+    return VertexAccess.from_environ({}, agent_folders(setup))
+
+
+def test_bases_file_counts_where_there_is_a_base(tmp_path: Path) -> None:
+    """A pull request cannot send its answers to a project of its own."""
+    seen = project_seen(tmp_path / "repo", "main")
+    assert seen == VertexAccess(project="of-base", location="us-central1")
+
+
+def test_heads_file_counts_where_there_is_none(tmp_path: Path) -> None:
+    """As in a first run."""
+    seen = project_seen(tmp_path / "repo", "none")
+    assert seen == VertexAccess(project="of-head", location="us-central1")
