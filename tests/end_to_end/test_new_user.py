@@ -182,3 +182,39 @@ def test_templates_in_a_circle_and_a_folder_that_is_none_are_refused(project: Pr
     nowhere = project.gradegate("render", "../report/report.json", "--template", "nowhere")
     assert (nowhere.returncode, nowhere.stdout) == (2, "")
     assert "nowhere is not a folder" in nowhere.stderr
+
+
+def test_check_says_how_much_it_looked_at(project: Project) -> None:
+    """Nothing wrong in three files is not the same as nothing there."""
+    done = project.gradegate("check")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert done.stderr == "2 files checked: nothing to complain about\n"
+    project.put("evals/test_config.json", '{"criteria": {"response_match_scor": 0.8}}')
+    done = project.gradegate("check")
+    assert done.returncode == 2
+    assert done.stderr == "3 files checked: 1 error\n"
+    project.put("empty/readme.md", "")
+    done = project.gradegate("check", "empty")
+    assert done.returncode == 0
+    assert done.stderr.startswith("nothing to check: no eval sets")
+
+
+def test_check_in_a_folder_of_the_project_checks_the_project(project: Project) -> None:
+    """Its settings are part of it, and files are named as seen from there."""
+    project.put("gradegate.toml", "[gate]\nalpha = 2\n")
+    inside = Project(project.root / "evals", project.environ)
+    done = inside.gradegate("check")
+    assert done.returncode == 2
+    assert done.stdout.startswith("../gradegate.toml:2:1: error: `gate.alpha`")
+    assert inside.gradegate("check", "basic.evalset.json").returncode == 0
+    assert "is not below" in inside.gradegate("check", "../..").stderr
+
+
+def test_check_warns_of_eval_sets_that_no_agent_answers_to(project: Project) -> None:
+    """`run` would refuse them."""
+    project.put("gradegate.toml", "")
+    done = project.gradegate("check")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"{SET}:1:1: warning: no agent answers to it")
+    assert done.stderr.endswith("checked: 1 warning\n")
+    assert project.gradegate("run", "--base", "none").returncode == 2

@@ -1,9 +1,12 @@
 """Commands that tell: check, criteria, schema."""
 
 import json
+import os
 import sys
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -12,12 +15,15 @@ from pydantic.fields import FieldInfo
 from gradegate.criteria import registry
 from gradegate.criteria.efficiency import METRICS
 from gradegate.evalsets.explain import nearest
+from gradegate.evalsets.lint import agentless
 from gradegate.evalsets.lint import check as lint
+from gradegate.evalsets.settings import SETTINGS_FILE
 from gradegate.model.errors import InputError
 from gradegate.model.report import Report
 from gradegate.model.result import Results
 from gradegate.model.settings import Settings
 from gradegate.model.trace import Traces
+from gradegate.sides.git import Repo
 
 CUSTOM = "custom_metrics"
 NEEDS = {
@@ -70,21 +76,50 @@ SCHEMAS: dict[str, type[BaseModel]] = {
 
 
 def check(options: Namespace, environ: Mapping[str, str]) -> int:
-    """Print a line a finding; 2 where any is an error."""
-    del environ
-    root = Path.cwd()
-    findings = lint(root, [_within(root, path) for path in options.paths])
-    for finding in findings:
-        sys.stdout.write(f"{finding}\n")
-    if not findings:
-        sys.stderr.write("nothing to complain about\n")
-    return 2 if any(finding.level == "error" for finding in findings) else 0
+    """Print a line a finding, its file as seen from here; 2 where any is an error."""
+    root = _project(Path.cwd(), environ)
+    checked = lint(root, [_within(root, path) for path in options.paths])
+    levels: Counter[str] = Counter(finding.level for finding in checked.findings)
+    more = () if options.paths or levels["error"] else tuple(agentless(root))
+    levels.update(finding.level for finding in more)
+    for finding in (*checked.findings, *more):
+        here = os.path.relpath(root / finding.path)
+        sys.stdout.write(f"{replace(finding, path=here)}\n")
+    sys.stderr.write(f"{_counted(checked.files, levels)}\n")
+    return 2 if levels["error"] else 0
+
+
+def _project(here: Path, environ: Mapping[str, str]) -> Path:
+    """The nearest folder with settings, up to the repository's top; the top where none has any."""
+    try:
+        top = Repo.open(here, environ).top
+    except InputError:
+        return here
+    for folder in (here, *here.parents):
+        if folder == top or (folder / SETTINGS_FILE).is_file():
+            return folder
+    return top
+
+
+def _counted(files: int, levels: Mapping[str, int]) -> str:
+    if not files:
+        return (
+            "nothing to check: no eval sets (*.evalset.json, *.test.json), test_config.json, "
+            "traces or gradegate.toml"
+        )
+    found = [_some(levels[level], level) for level in ("error", "warning") if levels.get(level)]
+    return f"{_some(files, 'file')} checked: {' and '.join(found) or 'nothing to complain about'}"
+
+
+def _some(number: int, what: str) -> str:
+    return f"{number} {what}{'s'[: number != 1]}"
 
 
 def _within(root: Path, path: str) -> str:
-    place = Path(path)
-    if not place.is_absolute():
-        return path
+    """The path as seen from `root`, as the linter names files."""
+    place = Path(os.path.normpath(Path.cwd() / path))
+    if not place.exists():
+        raise InputError(f"{path} does not exist: name a file or a folder to check")
     try:
         return place.relative_to(root).as_posix()
     except ValueError:

@@ -1,6 +1,7 @@
 """`gradegate check`: everything that is wrong with a repository's files, at once."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from gradegate.criteria import registry
@@ -18,6 +19,7 @@ from gradegate.evalsets.settings import (
     has_settings,
     prefix_in,
 )
+from gradegate.evalsets.suites import read_project
 from gradegate.evalsets.toml_places import place_of
 from gradegate.evalsets.traces import TRACES_SCHEMA, examine_traces, is_adk_result
 from gradegate.model.errors import FileError, InputError
@@ -29,15 +31,35 @@ _SETTINGS_FILES = (SETTINGS_FILE, PYPROJECT)
 _ENOUGH_TO_SEE_THE_SCHEMA = 200
 
 
-def check(root: Path, paths: Sequence[str] = ()) -> list[Finding]:
-    """All findings in these files and folders (by default the whole repository), sorted.
+@dataclass(frozen=True)
+class Checked:
+    """How many files were looked at, and what was found in them, sorted."""
+
+    files: int
+    findings: tuple[Finding, ...]
+
+
+def check(root: Path, paths: Sequence[str] = ()) -> Checked:
+    """Check these files and folders, by default the whole repository.
 
     Where a gradegate.toml is among them, what its suites name is checked as well.
     """
     linter = _Linter(root)
     for path in paths or (".",):
         linter.path(path)
-    return sorted(linter.findings)
+    return Checked(linter.files, tuple(sorted(linter.findings)))
+
+
+def agentless(root: Path) -> Iterator[Finding]:
+    """A warning for each suite that nothing answers to, at the first of its eval sets."""
+    for suite in read_project(root).suites:
+        if not (suite.agent or suite.command or suite.traces):
+            sets = find(root, suite.evals)
+            message = (
+                "no agent answers to it: there is none in a folder at or above it; write `agent`, "
+                f"`command` or `traces` for suite `{suite.name}` in gradegate.toml"
+            )
+            yield Finding(sets[0] if sets else SETTINGS_FILE, 1, 1, "warning", message)
 
 
 class _Linter:
@@ -48,6 +70,10 @@ class _Linter:
         self.findings: set[Finding] = set()
         self._config_of: dict[str, str] = {}
         self._done: set[str] = set()
+
+    @property
+    def files(self) -> int:
+        return len(self._done)
 
     def path(self, path: str) -> None:
         place = self.folder.root / path

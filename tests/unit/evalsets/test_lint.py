@@ -28,7 +28,7 @@ def put(root: Path, **files: str) -> Path:
 
 def lines(root: Path, *paths: str) -> list[str]:
     """The findings as shown."""
-    return [str(finding) for finding in check(root, paths)]
+    return [str(finding) for finding in check(root, paths).findings]
 
 
 def test_a_good_repository_has_no_findings(tmp_path: Path) -> None:

@@ -276,7 +276,8 @@ def test_check_finds_what_is_wrong_with_a_simulation(tmp_path: Path) -> None:
         "type": "llm_audio",
     }
     (tmp_path / "bad" / "test_config.json").write_text(json.dumps(config, indent=1))
-    found = {f"{f.path}:{f.line} {f.message}" for f in check(tmp_path) if f.level == "error"}
+    findings = check(tmp_path).findings
+    found = {f"{f.path}:{f.line} {f.message}" for f in findings if f.level == "error"}
     whole = "\n".join(sorted(found))
     assert "good/a.evalset.json:1 `a` has a `user_persona`, which `custom_instructions`" in whole
     assert "'HACKER' is no persona: write one of EXPERT, NOVICE, EVALUATOR, or an object" in whole
