@@ -102,6 +102,34 @@ def test_an_empty_repository_gets_files_and_a_hint(tmp_path: Path) -> None:
     assert parse_settings("gradegate.toml", read(project, "gradegate.toml")) == Settings()
 
 
+def test_suites_that_the_settings_name_are_the_ones_it_found(project: Project) -> None:
+    """Nobody is asked for an agent that the kept file names."""
+    project.put(
+        "gradegate.toml",
+        '[[suite]]\nname = "desk"\ncommand = ["python", "serve.py"]\nevals = ["agents"]\n',
+    )
+    said = init(project)
+    assert "found desk: 1 eval set for `python serve.py`\n" in said
+    assert "found weather" not in said
+
+
+def test_settings_in_pyproject_are_not_pushed_aside(project: Project) -> None:
+    """A gradegate.toml beside them would win."""
+    project.put("pyproject.toml", "[tool.gradegate.report]\nlanguage = 'ja'\n")
+    said = init(project)
+    assert "kept      [tool.gradegate] in pyproject.toml" in said
+    assert "found weather: 1 eval set for agents/weather" in said
+    assert not (project.root / "gradegate.toml").exists()
+    project.put("pyproject.toml", "[project]\nname = 'x'\n")
+    init(project)
+    assert (project.root / "gradegate.toml").exists()
+
+
+def test_what_it_says_fits_a_terminal(project: Project) -> None:
+    """In eighty columns."""
+    assert max(map(len, init(project).splitlines())) <= 80
+
+
 def test_outside_a_repository_it_says_what_to_do(tmp_path: Path) -> None:
     """Exit 2, as for every wrong input."""
     project = Project(tmp_path, {"PATH": "/usr/bin:/bin"})

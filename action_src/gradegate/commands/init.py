@@ -11,7 +11,9 @@ from pathlib import Path, PurePosixPath
 
 from gradegate import __version__
 from gradegate.commands.suite_text import suites_text
-from gradegate.evalsets.discover import discover_suites
+from gradegate.evalsets.discover import discover_suites, find
+from gradegate.evalsets.settings import PYPROJECT, has_settings
+from gradegate.evalsets.suites import read_project
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.settings import Suite
 from gradegate.report.words import templates_dir
@@ -35,6 +37,10 @@ def init(options: Namespace, environ: Mapping[str, str]) -> int:
     repo = Repo.open(options.repo, environ)
     suites = discover_suites(repo.top)
     files = contents(repo, suites, pinned_action(environ))
+    kept = []
+    if _has_settings_elsewhere(repo.top):
+        del files[SETTINGS]
+        kept = [f"kept      [tool.gradegate] in {PYPROJECT}, in place of {SETTINGS}"]
     if options.diff:
         for name, text in files.items():
             sys.stdout.writelines(_difference(repo.top / name, name, text))
@@ -42,7 +48,8 @@ def init(options: Namespace, environ: Mapping[str, str]) -> int:
     told = [
         _write(repo.top / name, name, text, force=options.force) for name, text in files.items()
     ]
-    sys.stderr.write("\n".join((*told, "", *next_steps(suites, _branch(repo)), "")))
+    found = _found(repo.top, suites)
+    sys.stderr.write("\n".join((*told, *kept, "", *found, "", *next_steps(_branch(repo)), "")))
     return 0
 
 
@@ -69,28 +76,49 @@ def pinned_action(environ: Mapping[str, str]) -> str:
     return f"{ACTION}@{sha} # {tag}" if sha else f"{ACTION}@{tag} {_UNPINNED}"
 
 
-def next_steps(suites: Sequence[Suite], branch: str) -> list[str]:
+def next_steps(branch: str) -> list[str]:
     """What is left to do by hand, in order."""
-    found = [
-        f"found {suite.name}: {len(suite.evals)} eval set{'s'[: len(suite.evals) != 1]} for "
-        f"{suite.agent or 'no agent: name one in gradegate.toml'}"
-        for suite in suites
-    ]
     return [
-        *(
-            found
-            or ["found no eval sets (*.evalset.json, *.test.json): add some beside your agent"]
-        ),
-        "",
         "What to do next:",
-        f"  1. Set the secret {SECRET} (a Gemini API key): judges need it, and agents that name it",
-        f"     in `env`:  gh secret set {SECRET}",
-        "     Vertex AI instead: see `env:` of the step; only tool and text matching need no key.",
+        f"  1. Set the secret {SECRET}, a Gemini API key:",
+        f"       gh secret set {SECRET}",
+        "     Judges need it, and agents that name it in `env`; tool and text matching",
+        "     do without. For Vertex AI instead, see `env:` of the step.",
         f"  2. Commit these files on {branch}; the push measures the baseline there.",
         f"  3. Require the check `{CHECK}` in the rules of {branch}:",
         "     Settings > Rules > Rulesets > Require status checks to pass",
         "  4. Try it here first:  gradegate check && gradegate run --dry-run",
     ]
+
+
+def _has_settings_elsewhere(root: Path) -> bool:
+    """Whether pyproject.toml has them: a gradegate.toml beside it would push them aside."""
+    if (root / SETTINGS).exists():
+        return False
+    text = _read(root / PYPROJECT)
+    with suppress(FileError):
+        return text is not None and has_settings(PYPROJECT, text)
+    return False
+
+
+def _found(root: Path, discovered: Sequence[Suite]) -> list[str]:
+    """A line for each suite: the settings', or where they are wrong those of the layout."""
+    suites = discovered
+    with suppress(InputError):
+        suites = read_project(root).suites
+    lines = []
+    for suite in suites:
+        with suppress(InputError):
+            number = len(find(root, suite.evals or filter(None, (suite.agent,))))
+            lines.append(
+                f"found {suite.name}: {number} eval set{'s'[: number != 1]} for {_answers(suite)}"
+            )
+    return lines or ["found no eval sets (*.evalset.json, *.test.json): add some beside your agent"]
+
+
+def _answers(suite: Suite) -> str:
+    by_program = f"`{' '.join(suite.command)}`" if suite.command else None
+    return suite.traces or by_program or suite.agent or f"no agent: name one in {SETTINGS}"
 
 
 def _branch(repo: Repo) -> str:
