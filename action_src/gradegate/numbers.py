@@ -1,5 +1,7 @@
 """Every number a reader sees is written here, so that all views say it the same way."""
 
+from math import isfinite
+
 MINUS = "\u2212"
 NOTHING = "\u2013"
 LARGE = 100
@@ -75,7 +77,10 @@ def change(base: float | None, head: float | None) -> str:
     """How much more or less than base, in percent of it; nothing where base is nothing."""
     if not base or head is None:
         return NOTHING
-    rounded = round(100 * (head - base) / base)
+    percent_more = 100 * (head - base) / base
+    if not isfinite(percent_more):
+        return NOTHING
+    rounded = round(percent_more)
     return _signed_text(f"{rounded:+,d} %") if rounded else "0 %"
 
 

@@ -259,27 +259,63 @@ def test_checks_forbidden_a_commit_status_says_it(tmp_path: Path, github: GitHub
     assert [status.state for status in github.statuses(change.head)][-1] == "failure"
 
 
-def test_a_forks_report_is_written_and_left_to_the_other_workflow(
-    tmp_path: Path, github: GitHubStandIn
-) -> None:
-    """The untrusted half posts nothing; the trusted half validates, renders and posts."""
-    change = breaking(tmp_path, github)
+def from_fork(change: Change) -> dict[str, Any]:
+    """The payload of the same pull request, had a stranger made it."""
     fork = pull_request(change.head, change.base)
     fork["pull_request"]["head"]["repo"] = {"full_name": "stranger/agents"}
-    done = change.runner.run("pull_request", fork)
-    assert done.returncode == 1, done.stderr
-    assert github.comments(1) == []
-    assert github.check_runs(change.head) == []
+    return fork
+
+
+def finished(change: Change) -> dict[str, Any]:
+    """The payload of the end of its workflow."""
     run = {
         "event": "pull_request",
         "head_sha": change.head,
         "head_branch": "change",
         "head_repository": {"owner": {"login": "octo"}},
     }
-    posted = change.runner.run("workflow_run", {"workflow_run": run})
+    return {"workflow_run": run}
+
+
+def test_a_forks_report_is_written_and_left_to_the_other_workflow(
+    tmp_path: Path, github: GitHubStandIn
+) -> None:
+    """The untrusted half posts nothing; the trusted half validates, renders and posts."""
+    change = breaking(tmp_path, github)
+    done = change.runner.run("pull_request", from_fork(change))
+    assert done.returncode == 1, done.stderr
+    assert github.comments(1) == []
+    assert github.check_runs(change.head) == []
+    posted = change.runner.run("workflow_run", finished(change))
     assert posted.returncode == 0, posted.stderr
     (comment,) = github.comments(1)
     assert "paris" in comment.body
+    (check,) = github.check_runs(change.head)
+    assert check.conclusion == "failure"
+
+
+@pytest.mark.parametrize(
+    ("forged", "why"),
+    [
+        ({"state": "pass"}, "contradicts itself"),
+        ({"state": "pass", "accepted_by": "mona"}, "no label `gradegate-accept`"),
+    ],
+)
+def test_a_forks_report_cannot_talk_itself_green(
+    tmp_path: Path, github: GitHubStandIn, forged: dict[str, Any], why: str
+) -> None:
+    """Neither by hiding what it found nor by naming somebody who accepted it: a red check."""
+    change = breaking(tmp_path, github)
+    change.runner.run("pull_request", from_fork(change))
+    file = Path(change.runner.outputs["report"])
+    report = json.loads(file.read_text())
+    if "accepted_by" in forged:
+        forged = {**forged, "notes": report["decision"]["reasons"]}
+    file.write_text(json.dumps({**report, "decision": forged}))
+    posted = change.runner.run("workflow_run", finished(change))
+    assert posted.returncode == 2
+    assert why in posted.stderr
+    assert github.comments(1) == []
     (check,) = github.check_runs(change.head)
     assert check.conclusion == "failure"
 

@@ -238,7 +238,6 @@ def _baseline(job: Job, plan: Baseline) -> int:
 
 def _publish(job: Job, plan: Publish, file: Path) -> int:
     """Post a report made without our token. Which pull request it is, GitHub tells."""
-    report = read_report(file)
     with job.forge() as forge:
         number = forge.find_pull_request(plan.head_owner, plan.head_branch, plan.head_sha)
         if number is None:
@@ -246,6 +245,11 @@ def _publish(job: Job, plan: Publish, file: Path) -> int:
             return 0
         style = job.style()
         finish = _finisher(job, forge, plan.head_sha, may_write=True)
+        try:
+            report = _with_true_acceptance(read_report(file), forge, number)
+        except InputError as error:
+            finish(_unfinished(error))
+            raise
         when = job.inputs.comment or "always"
         urls = {
             "check-url": finish(check_of(report, style)),
@@ -253,6 +257,20 @@ def _publish(job: Job, plan: Publish, file: Path) -> int:
         }
     _write_runner_files(job, report, urls, style)
     return 0
+
+
+def _with_true_acceptance(report: Report, forge: GitHubForge, number: int) -> Report:
+    """The report with GitHub's word on who accepted it, whatever name it gives."""
+    if report.decision.accepted_by is None:
+        return report
+    actor = forge.labels_and_actor(number, ACCEPT_LABEL)
+    if actor is None:
+        raise InputError(
+            f"the report says that somebody accepted it, and the pull request has no label "
+            f"`{ACCEPT_LABEL}`"
+        )
+    decision = report.decision.model_copy(update={"accepted_by": actor})
+    return report.model_copy(update={"decision": decision})
 
 
 def publish(options: Namespace, environ: Mapping[str, str]) -> int:

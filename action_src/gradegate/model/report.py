@@ -181,7 +181,7 @@ class CaseComparison(Value):
     suite: str = ""
     eval_set: str
     eval_id: str
-    line: int = 1
+    line: int = Field(default=1, ge=1, le=2**31 - 1)
     change: Change = Change.SAME
     moved_from: str | None = None
     quarantined: bool = False
