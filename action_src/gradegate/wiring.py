@@ -14,6 +14,7 @@ from gradegate.agents.conversation import written_users
 from gradegate.agents.interpreter import Environment
 from gradegate.agents.isolation import Hidden, Sandbox, private_places, shield_process
 from gradegate.agents.metrics import MetricCaller
+from gradegate.agents.process import Limits
 from gradegate.agents.recorded import RecordedAgent
 from gradegate.app import World
 from gradegate.evalsets.traces import read_traces
@@ -146,7 +147,7 @@ class AgentWorkshop:
         return AdkAgent(
             suite,
             side.root,
-            self._sandbox(side, [self._outside.cache]),
+            self._sandbox(side, self._interpreter_of(suite)),
             cache=self._outside.cache / "environments",
             environ=self._outside.environ,
             agent_python=self._outside.agent_python,
@@ -159,7 +160,7 @@ class AgentWorkshop:
             Environment(
                 suite,
                 side.root,
-                self._sandbox(side, [self._outside.cache]),
+                self._sandbox(side, self._interpreter_of(suite)),
                 self._outside.cache / "environments",
                 self._outside.environ,
                 self._outside.agent_python,
@@ -170,7 +171,8 @@ class AgentWorkshop:
         assert suite.command is not None  # noqa: S101 - the caller looked
         environ = self._outside.environ
         sandbox = self._sandbox(side, _program(suite.command[0], environ))
-        launch = sandbox.launch(suite.command, environ, suite.env)
+        limits = Limits(memory_mb=suite.memory_mb)
+        launch = sandbox.launch(suite.command, environ, suite.env, limits)
         return CommandAgent(
             replace(launch, cwd=side.root),
             turn_timeout=suite.turn_timeout,
@@ -178,6 +180,11 @@ class AgentWorkshop:
             max_sessions=suite.max_parallel,
             users=users,
         )
+
+    def _interpreter_of(self, suite: Suite) -> Sequence[Path]:
+        """The one that a user chose, which the agent's user must get at; others we make for it."""
+        chosen = self._outside.agent_python or suite.python
+        return _program(chosen, self._outside.environ) if chosen else ()
 
     def _sandbox(self, side: Side, needs: Sequence[Path] = ()) -> Sandbox:
         """One a side: its suites share the checkout."""
