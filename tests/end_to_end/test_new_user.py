@@ -135,14 +135,33 @@ def test_a_folder_that_cannot_be_written_is_found_out_before_the_work(
     assert done.stderr.startswith("gradegate: file/report: cannot be written to: Not a directory")
 
 
+def traces(eval_set: str, **more: str) -> str:
+    """Recorded runs that are all as expected."""
+    runs = [
+        {"eval_set": eval_set, "eval_id": one["eval_id"], "invocations": one["conversation"]}
+        for one in CASES
+    ]
+    cases = [{**run, **more} for run in runs]
+    return json.dumps({"schema": "gradegate/traces/v1", "cases": cases})
+
+
+@pytest.mark.parametrize("evals", [SET, "evals", "evals/", "."])
+@pytest.mark.parametrize("name", [SET, "basic"])
+def test_traces_are_scored_by_any_name_of_their_set_and_whatever_their_suite(
+    project: Project, evals: str, name: str
+) -> None:
+    """What a suite's `traces` are good for, `score` is good for too."""
+    project.put("traces.json", traces(name, suite="weather"))
+    done = project.gradegate("score", "--evals", evals, "--traces", "traces.json")
+    assert (done.returncode, done.stderr) == (0, "2 passed\n")
+    project.put("traces.json", traces("basic.evalset.json"))
+    done = project.gradegate("score", "--evals", "evals", "--traces", "traces.json")
+    assert (done.returncode, done.stderr) == (0, "2 passed\n")
+
+
 def test_the_files_that_steps_write_tell_what_they_came_to(project: Project) -> None:
     """Each step says in a line what it found; a file that cannot be written is named."""
-    turns = [one["conversation"][0] for one in CASES]
-    runs = [
-        {"eval_set": SET, "eval_id": one["eval_id"], "run": 1, "invocations": [said]}
-        for one, said in zip(CASES, turns, strict=True)
-    ]
-    project.put("traces.json", json.dumps({"schema": "gradegate/traces/v1", "cases": runs}))
+    project.put("traces.json", traces(SET))
     scored = project.gradegate(
         "score", "--evals", SET, "--traces", "traces.json", "--out", "a.json"
     )

@@ -1,13 +1,14 @@
 """Commands that read files and write files: score, record, compare, merge, render."""
 
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
 from argparse import Namespace
 from collections import Counter
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePath
 
 from gradegate.commands.run import interruptible
 from gradegate.deliver import EXIT_CODES
@@ -33,11 +34,31 @@ def score(options: Namespace, environ: Mapping[str, str]) -> int:
     """Score recorded runs, one side."""
     loaded = load_cases_of_files(Path.cwd(), options.evals, options.config)
     _remark(loaded)
-    traces = read_traces(options.traces)
+    traces = _as_loaded(read_traces(options.traces), loaded, options.evals)
     results = interruptible(_score(loaded, traces, options, environ))
     _write(options.out, results.model_dump_json(indent=2) + "\n")
     _say(counted(results))
     return exit_code_of(results)
+
+
+def _as_loaded(traces: Traces, loaded: LoadedSuite, given: Sequence[Path]) -> Traces:
+    """The traces under the names that the eval sets have here.
+
+    Here all cases are one suite's, whatever suite a trace was recorded for; and where a folder
+    was given, a trace may name its set from that folder or from where we are.
+    """
+    known = {name for case in loaded.cases for name in (case.eval_set, case.eval_set_id)}
+    folders = [PurePath(os.path.relpath(path)) for path in given if path.is_dir()]
+
+    def named(eval_set: str) -> str:
+        path = PurePath(eval_set)
+        inside = [path.relative_to(one).as_posix() for one in folders if path.is_relative_to(one)]
+        return next((name for name in (eval_set, *inside) if name in known), eval_set)
+
+    return Traces.of(
+        trace.model_copy(update={"suite": loaded.suite.name, "eval_set": named(trace.eval_set)})
+        for trace in traces.cases
+    )
 
 
 def exit_code_of(results: Results) -> int:
