@@ -248,3 +248,22 @@ def test_what_builds_the_agents_environments_comes_with_the_package() -> None:
     needed = tomllib.loads(text)["project"]["dependencies"]
     assert [one for one in needed if one.startswith("uv>=")]
     assert find_uv({"PATH": "/nowhere"}) == str(GRADEGATE.with_name("uv"))
+
+
+def test_a_repository_without_commits_wants_one(tmp_path: Path) -> None:
+    """Nobody has misspelt anything."""
+    done = Project.create(tmp_path / "repo").gradegate("run")
+    assert done.returncode == 2
+    assert done.stderr.endswith("yet: make a first one\n")
+
+
+@pytest.mark.parametrize("remote", ["", "file:///nowhere"])
+def test_a_misspelt_base_is_told_in_one_line(project: Project, remote: str) -> None:
+    """Whether or not there is a remote to ask; git's own words are not repeated at length."""
+    if remote:
+        project.git("remote", "add", "origin", remote)
+    done = project.gradegate("run", "--base", "mian")
+    assert done.returncode == 2
+    assert done.stderr.startswith("gradegate: there is no commit 'mian'")
+    assert done.stderr.count("\n") == 1
+    assert ("git says" in done.stderr) == bool(remote)

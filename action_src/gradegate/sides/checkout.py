@@ -101,6 +101,8 @@ def _present(repo: Repo, rev: str, token: str | None) -> str:
     try:
         return repo.resolve(rev)
     except InputError as absent:
+        if not repo.has_remote(REMOTE):
+            raise
         try:
             return repo.fetch_missing(REMOTE, rev, token=token)
         except InputError as unfetched:

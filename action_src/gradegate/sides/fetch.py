@@ -99,7 +99,7 @@ def _credentials(git: Git, remote: str, token: str | None) -> dict[str, str]:
 
 
 def _cannot(what: str, complaint: str) -> InputError:
-    said = f" (git says: {complaint})" if complaint else ""
+    said = f" (git says: {complaint.splitlines()[0]})" if complaint else ""
     return InputError(
         f"{what}{said}: set `fetch-depth: 0` on actions/checkout, or name a base with `--base`"
     )

@@ -36,9 +36,15 @@ class Repo:
         """The work tree's root."""
         return self.git.folder
 
+    def has_remote(self, name: str) -> bool:
+        """Whether there is anywhere to fetch from under this name."""
+        return self.git.call("remote", "get-url", name).ok
+
     def resolve(self, rev: str) -> str:
         """The sha of the commit that `rev` names."""
         found = self._commit(rev)
+        if found is None and rev == "HEAD":
+            raise InputError(f"there is no commit in {self.top} yet: make a first one")
         if found is None:
             raise InputError(
                 f"there is no commit {rev!r} in {self.top}: check its spelling; on a runner set "
