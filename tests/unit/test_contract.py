@@ -153,6 +153,15 @@ def schema_of(name: str) -> Any:
     return json.loads(done.stdout)
 
 
+def test_the_settings_schema_explains_every_key() -> None:
+    """For editors, which show it where the key is written."""
+    schema = schema_of("settings")
+    for table in (schema, *schema["$defs"].values()):
+        for name, key in table.get("properties", {}).items():
+            explained = key.get("description") or "$ref" in key
+            assert explained, name
+
+
 @pytest.mark.parametrize(
     ("name", "file"),
     [

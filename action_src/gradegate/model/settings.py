@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from gradegate.model.base import Value
 from gradegate.model.report import ReasonKind
@@ -22,19 +22,37 @@ DEFAULT_FAIL_ON = (
 )
 
 
-class Suite(Value):
+class Described(Value):
+    """A table of the file; what is said under a key is its description in the JSON Schema."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+
+class Suite(Described):
     """One agent with the eval sets it answers to."""
 
     name: str = ""
+    """What reports call it; the agent folder's name where this is left out."""
     agent: str | None = None
+    """The folder of an ADK agent (root_agent, app or get_agent_async)."""
     command: tuple[str, ...] | None = None
+    """A program that speaks the line protocol, in place of `agent`."""
     traces: str | None = None
+    """Recorded runs, in place of an agent; they cannot be run again to confirm a suspicion."""
     evals: tuple[str, ...] = ()
+    """Its eval sets: files, folders or globs; those in the agent's folder where left out."""
     eval_config: str | None = None
+    """One EvalConfig for all sets, in place of the test_config.json beside each."""
     requirements: str | None = None
+    """What the agent needs: a requirements file or the folder of a pyproject.toml, installed
+    apart for each side."""
     python: str | None = None
+    """An interpreter that has everything already, in place of `requirements`."""
     env: tuple[str, ...] = ()
+    """Names of the variables that the agent's process may see beside PATH and LANG; where left
+    out, an ADK agent sees those that google-genai reads, such as GOOGLE_API_KEY."""
     runs: int = Field(default=1, ge=1)
+    """First runs of each case and side; suspects get more by themselves."""
     turn_timeout: float = Field(default=120.0, gt=0)
     """Seconds an agent may take over one turn before it has failed the run."""
     case_timeout: float = Field(default=900.0, gt=0)
@@ -56,35 +74,46 @@ class Suite(Value):
         return self
 
 
-class Judge(Value):
+class Judge(Described):
     """The judge's defaults and limits."""
 
     model: str = "gemini-2.5-flash"
+    """The model that judges where a test_config.json names none."""
     max_parallel: int = Field(default=32, ge=1)
+    """Calls under way at once."""
     requests_per_minute: int = Field(default=0, ge=0)
+    """Calls a minute, for a known quota. 0: as fast as the service allows."""
     max_calls: int = Field(default=0, ge=0)
+    """Calls at most in one run; what is left out is never taken for passed. 0: no limit."""
 
 
-class CriterionGate(Value):
+class CriterionGate(Described):
     """What the gate does differently for one criterion."""
 
     tolerance: Share | None = None
+    """How far this criterion's mean may drop before anyone is told."""
 
 
-class Gate(Value):
+class Gate(Described):
     """What blocks a merge."""
 
     fail_on: tuple[ReasonKind, ...] = DEFAULT_FAIL_ON
+    """What blocks a merge; `threshold` would also block on cases that base fails already."""
     tolerance: Share = 0.02
+    """How far a criterion's mean may drop before anyone is told."""
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.02
+    """The risk of blocking a pull request that changed nothing."""
     confirm_runs: int = Field(default=16, ge=0)
+    """Fresh runs a side, at most, that tell a broken case from a flaky one."""
     time_limit: float = Field(default=0, ge=0)
     """Minutes after which no agent is run any more; what is missing then may make it
     inconclusive. 0: no limit."""
     criteria: dict[str, CriterionGate] = Field(default_factory=dict)
+    """Rules of their own for criteria, by name."""
     budget: dict[str, Annotated[str, Field(pattern=r"^(\+\d+(\.\d+)?%?|<= ?\d+(\.\d+)?)$")]] = (
         Field(default_factory=dict)
     )
+    """What an efficiency metric may come to: `+20%` or `+500` of base, or `<= 4000`."""
 
     def tolerance_for(self, criterion: str) -> float:
         """How large a drop of this criterion's mean is nobody's business."""
@@ -92,31 +121,43 @@ class Gate(Value):
         return self.tolerance if own is None else own
 
 
-class Quarantine(Value):
+class Quarantine(Described):
     """A case that is reported and never blocks, until a date."""
 
     eval_set: str
+    """The eval set's file, as the report names it."""
     eval_id: str
+    """The case in it."""
     owner: str
+    """Who looks after it; the report names them."""
     reason: str
+    """Why it may fail, for those who come across it."""
     until: date
+    """The day on which it blocks again."""
 
 
-class ReportSettings(Value):
+class ReportSettings(Described):
     """How the report is shown."""
 
     language: Language = "en"
+    """Language of comment, check and page."""
     comment: CommentWhen = "always"
+    """When to comment; the check is there in any case."""
 
 
-class Settings(Value):
+class Settings(Described):
     """The whole file."""
 
     suite: tuple[Suite, ...] = ()
+    """Agents with their eval sets; found by the repository's layout where left out."""
     judge: Judge = Judge()
+    """The judge's defaults and limits."""
     gate: Gate = Gate()
+    """What blocks a merge."""
     quarantine: tuple[Quarantine, ...] = ()
+    """Cases that are reported and never block, until a date."""
     report: ReportSettings = ReportSettings()
+    """How the report is shown."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:
