@@ -6,7 +6,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Protocol, Self
@@ -79,6 +79,8 @@ class Task:
     selection: Selection = field(default_factory=Selection)
     accepted_by: str | None = None
     token: str | None = None
+    warnings: tuple[str, ...] = ()
+    """What a reader should know before anything was looked at."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +187,8 @@ def set_up(task: Task, folder: Path) -> Setup:
         folder=task.inputs.working_directory,
         token=task.token,
     )
-    return prepare(sides, task.inputs, task.selection)
+    setup = prepare(sides, task.inputs, task.selection)
+    return replace(setup, warnings=(*task.warnings, *setup.warnings))
 
 
 def agent_folders(setup: Setup) -> list[Path]:

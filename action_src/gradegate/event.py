@@ -19,6 +19,8 @@ class PullRequest(Value):
     from_fork: bool = False
     labels: tuple[str, ...] = ()
     closed: bool = False
+    labels_are_new: bool = False
+    """Whether they were set for this very commit, and not for one that a push has replaced."""
 
 
 class PullRequestTarget(Value):
@@ -140,6 +142,7 @@ def _pull_request(payload: Mapping[str, Any]) -> PullRequest:
         from_fork=head_repo != base["repo"]["full_name"],
         labels=tuple(label["name"] for label in pull.get("labels", ())),
         closed=payload.get("action") == "closed",
+        labels_are_new=payload.get("action") in ("opened", "labeled"),
     )
 
 

@@ -42,7 +42,8 @@ class Evaluate(Value):
     may_write: bool = True
     """Whether the token may post; a fork's may not, and the second workflow does."""
     accepted: bool = False
-    """Whether the pull request carries the label that waives what base would object to."""
+    """Whether the pull request got the label that waives what base would object to."""
+    warnings: tuple[str, ...] = ()
 
 
 class Baseline(Value):
@@ -77,6 +78,12 @@ DANGEROUS = (
     "pull_request_target hands the job base's secrets and a token that may write, so the pull "
     "request's code must not run in it: let the workflow start on `pull_request`, and post the "
     "reports of forks from a second workflow on `workflow_run` (`gradegate init` writes both)"
+)
+
+
+LABEL_TOO_OLD = (
+    f"the label `{ACCEPT_LABEL}` was set for an earlier commit and waives nothing of this one: "
+    "take it off and set it again"
 )
 
 
@@ -129,7 +136,8 @@ def _evaluate(event: Event) -> Plan:
                 pull_request=event.number,
                 check_sha=event.head_sha,
                 may_write=not event.from_fork,
-                accepted=ACCEPT_LABEL in event.labels,
+                accepted=ACCEPT_LABEL in event.labels and event.labels_are_new,
+                warnings=(LABEL_TOO_OLD,) if _has_old_label(event) else (),
             )
         case MergeGroup():
             return Evaluate(head=HEAD, base=BaseRule(rev=event.base_sha), check_sha=event.head_sha)
@@ -143,6 +151,11 @@ def _evaluate(event: Event) -> Plan:
                 "may write: leave `mode` out, and the report of the other workflow is posted"
             )
     return Evaluate(head=HEAD, base=BaseRule())
+
+
+def _has_old_label(event: PullRequest) -> bool:
+    """A label stays through every push; what nobody has seen yet, nobody has accepted."""
+    return ACCEPT_LABEL in event.labels and not event.labels_are_new
 
 
 def _publish(event: Event) -> Plan:

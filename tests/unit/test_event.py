@@ -64,6 +64,14 @@ PLAIN = PullRequest(number=7, head_sha="b" * 40, base_sha="a" * 40, base_branch=
             pull_request(labels=[{"name": "bug"}, {"name": "gradegate-accept"}]),
             PLAIN.model_copy(update={"labels": ("bug", "gradegate-accept")}),
         ),
+        *(
+            (
+                "pull_request",
+                pull_request() | {"action": action},
+                PLAIN.model_copy(update={"labels_are_new": is_new}),
+            )
+            for action, is_new in (("opened", True), ("labeled", True), ("reopened", False))
+        ),
         (
             "pull_request",
             pull_request() | {"action": "closed"},

@@ -14,6 +14,7 @@ from gradegate.event import (
 from gradegate.inputs import Inputs, Mode
 from gradegate.plan import (
     HEAD,
+    LABEL_TOO_OLD,
     WORKTREE,
     Baseline,
     BaseRule,
@@ -28,7 +29,9 @@ from gradegate.plan import (
 OPEN = PullRequest(number=7, head_sha="b", base_sha="a", base_branch="main")
 CLOSED = OPEN.model_copy(update={"closed": True})
 FORK = OPEN.model_copy(update={"from_fork": True})
-LABELLED = OPEN.model_copy(update={"labels": ("bug", "gradegate-accept")})
+LABELS = ("bug", "gradegate-accept")
+LABELLED = OPEN.model_copy(update={"labels": LABELS, "labels_are_new": True})
+PUSHED_SINCE = OPEN.model_copy(update={"labels": LABELS})
 TARGET = PullRequestTarget(number=7)
 PUSH = Push(ref="refs/heads/main", default_branch="main")
 BRANCH = Push(ref="refs/heads/feature", default_branch="main")
@@ -62,6 +65,7 @@ POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
         (FORK, EVALUATE, OF_PULL.model_copy(update={"may_write": False})),
         (LABELLED, AUTO, OF_PULL.model_copy(update={"accepted": True})),
         (LABELLED, EVALUATE, OF_PULL.model_copy(update={"accepted": True})),
+        (PUSHED_SINCE, AUTO, OF_PULL.model_copy(update={"warnings": (LABEL_TOO_OLD,)})),
         (PUSH, AUTO, MEASURED),
         (PUSH, EVALUATE, FROM_DEFAULT),
         (PUSH, BASELINE, MEASURED),

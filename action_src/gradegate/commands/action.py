@@ -155,6 +155,7 @@ def _task(job: Job, plan: Evaluate, repo: Repo, forge: GitHubForge) -> Task:
         selection=Selection(shard=job.inputs.shard),
         accepted_by=accepted,
         token=job.inputs.require_token().get_secret_value(),
+        warnings=plan.warnings,
     )
 
 
