@@ -17,6 +17,7 @@ from gradegate.agents.metrics import MetricCaller
 from gradegate.agents.process import Limits
 from gradegate.agents.recorded import RecordedAgent
 from gradegate.app import World
+from gradegate.evalsets.positions import refuse_outside
 from gradegate.evalsets.traces import read_traces
 from gradegate.judges.on_demand import OnDemand
 from gradegate.judges.routed import Routed
@@ -216,6 +217,7 @@ def _recorded(suite: Suite, side: Side, cases: Sequence[Case] | None) -> Recorde
     name = suite.traces or ""
     if not (side.root / name).is_file():
         raise FileError(name, f"there is no such file: correct `traces` of suite `{suite.name}`")
+    refuse_outside(side.root, name)
     try:
         traces = read_traces(side.root / name)
     except FileError as error:

@@ -108,3 +108,53 @@ def test_cases_cannot_move_to_where_there_is_nothing_to_compare_with(project: Pr
     done = project.evaluate()
     assert done.code == 1
     assert "base has nothing to compare them with" in said(done)
+
+
+@pytest.mark.parametrize("name", ["gradegate.toml", SET, "evals/test_config.json"])
+def test_a_link_out_of_the_repository_is_refused_and_not_quoted(
+    project: Project, tmp_path: Path, name: str
+) -> None:
+    """Our complaints about a file would tell what is in it."""
+    secret = tmp_path / "secret"
+    secret.write_text('[gate]\nfail_on = ["hunter2"]\n')
+    (project.root / name).unlink(missing_ok=True)
+    (project.root / name).symlink_to(secret)
+    done = project.evaluate()
+    assert done.code == 2
+    assert f"{name}: leads outside the repository" in done.stderr
+    assert "hunter2" not in done.stderr
+
+
+def test_a_link_out_of_the_repository_is_no_recording(tmp_path: Path) -> None:
+    """Nor may a recording be read from elsewhere."""
+    project = scripted(tmp_path / "repo", CASES, settings=RECORDED.format(name="desk"))
+    perfect_recording(project)
+    project.commit()
+    project.git("switch", "-qc", "change")
+    recording = (project.root / "perfect.json").read_text()
+    (tmp_path / "elsewhere.json").write_text(f"{recording}\n")
+    (project.root / "perfect.json").unlink()
+    (project.root / "perfect.json").symlink_to(tmp_path / "elsewhere.json")
+    done = project.evaluate()
+    assert (done.code, "perfect.json: leads outside" in done.stderr) == (2, True)
+
+
+def test_a_prompt_beside_the_workflows_is_a_part_of_the_agent(tmp_path: Path) -> None:
+    """GitHub has people keep prompts there; a workflow is none."""
+    project = scripted(tmp_path / "repo", CASES)
+    project.git("switch", "-qc", "change")
+    project.put(".github/workflows/ci.yml", "name: ci\n")
+    assert "nothing was run" in project.evaluate().stdout
+    project.put(".github/prompts/desk.prompt.md", "Be rude.\n")
+    assert "nothing was run" not in project.evaluate().stdout
+
+
+def test_counts_that_cannot_be_are_none(project: Project) -> None:
+    """An agent reports its tokens itself; endless or negative ones are not believed."""
+    usage = [{"prompt_token_count": count} for count in (-(10**9), 1e308, 1e308, 12)]
+    steps = {"invocation_events": [{"author": "desk", "usage_metadata": one} for one in usage]}
+    project.answers({"rome": [{"text": "It rains in Rome today.", "steps": steps}]})
+    done = project.evaluate()
+    assert done.code == 1
+    tokens = {one["name"]: one for one in done.report["criteria"]}["token_usage_v1"]
+    assert tokens["head"] == 12

@@ -15,6 +15,8 @@ Reading = Mapping[str, float | None]
 """A turn's numbers by name: `TOTAL`, which is the score, and what it is made of."""
 TOTAL = "total"
 _MILLISECONDS = 3
+_MOST = 1e15
+"""Tokens or seconds; sums of such numbers are still exact."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +97,12 @@ def _tokens(turn: Invocation) -> Reading:
 def _count(usage: Mapping[str, Any], field: str) -> float | None:
     head, *rest = field.split("_")
     value = usage.get(field, usage.get(head + "".join(word.title() for word in rest)))
-    return float(value) if isinstance(value, int | float) else None
+    return _believable(float(value)) if isinstance(value, int | float) else None
+
+
+def _believable(value: float | None) -> float | None:
+    """What an agent reports of itself, where it can be; endless or negative costs cannot."""
+    return value if value is not None and 0 <= value <= _MOST else None
 
 
 def _sum(counts: Any) -> float | None:
@@ -106,14 +113,15 @@ def _sum(counts: Any) -> float | None:
 
 def _times(turn: Invocation) -> Reading:
     """Models, tools, and the rest of the turn, which only shows where both are known."""
-    if turn.duration is None:
+    duration = _believable(turn.duration)
+    if duration is None:
         return {}
-    model, tool = turn.model_duration, turn.tool_duration
+    model, tool = _believable(turn.model_duration), _believable(turn.tool_duration)
     rest = None
     if model is not None and tool is not None:
-        rest = round(max(turn.duration - model - tool, 0.0), _MILLISECONDS)
+        rest = round(max(duration - model - tool, 0.0), _MILLISECONDS)
     parts = {"model_seconds": model, "tool_seconds": tool, "framework_seconds": rest}
-    return {TOTAL: turn.duration, **parts}
+    return {TOTAL: duration, **parts}
 
 
 def _mean_of_known(values: Sequence[float | None]) -> float | None:

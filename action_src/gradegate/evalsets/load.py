@@ -16,7 +16,7 @@ from gradegate.evalsets.discover import find
 from gradegate.evalsets.finding import Finding, refuse_errors
 from gradegate.evalsets.fit import fit_findings
 from gradegate.evalsets.formats import EVAL_SET_ENDINGS, EvalSetFile, read_eval_set
-from gradegate.evalsets.positions import Document, parse, read_text
+from gradegate.evalsets.positions import Document, parse, read_text, refuse_outside
 from gradegate.model.case import Case
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.evalset import EvalCase
@@ -121,13 +121,10 @@ class SetFolder:
 
     def text(self, name: str) -> str:
         """A file's text; one that a symlink takes out of the folder is refused."""
-        path = self.root / name
-        if not path.resolve().is_relative_to(self.root.resolve()):
-            message = "leads outside the repository: put the file itself here, not a link"
-            raise FileError(name, message)
-        if not path.is_file():
+        refuse_outside(self.root, name)
+        if not (self.root / name).is_file():
             raise FileError(name, "is not a file: correct the name")
-        return read_text(path, name)
+        return read_text(self.root / name, name)
 
     def eval_set(self, name: str) -> EvalSetFile:
         """An eval set, together with its initial session where that is a file of its own."""

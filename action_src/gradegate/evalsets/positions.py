@@ -123,6 +123,22 @@ def read_text(path: Path, label: str) -> str:
         raise FileError(label, message, line=line, column=column) from error
 
 
+def text_within(root: Path, name: str) -> str:
+    """The text of a file below a folder; one that a link takes out of it is refused.
+
+    A pull request could otherwise have us quote files of the machine in our complaints.
+    """
+    refuse_outside(root, name)
+    return read_text(root / name, name)
+
+
+def refuse_outside(root: Path, name: str) -> None:
+    """Raise a FileError for a file that a link takes out of the folder."""
+    if not (root / name).resolve().is_relative_to(root.resolve()):
+        message = "leads outside the repository: put the file itself here, not a link"
+        raise FileError(name, message)
+
+
 def parse(path_label: str, text: str, *, repair: bool = False) -> Document:
     """Parse JSON strictly. `repair` lets pass a trailing comma and a last brace too many."""
     text = text.removeprefix("\ufeff")

@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from gradegate.evalsets.explain import field, nearest, objection
 from gradegate.evalsets.finding import Finding, refuse_errors
-from gradegate.evalsets.positions import read_text
+from gradegate.evalsets.positions import read_text, refuse_outside, text_within
 from gradegate.evalsets.toml_places import Key, place_of
 from gradegate.model.errors import FileError
 from gradegate.model.settings import Settings
@@ -28,10 +28,12 @@ def read_settings(root: Path, config: str | None = None) -> Settings | None:
         if not (root / config).is_file():
             message = "there is no such file: correct `config`, or leave it out"
             raise FileError(config, message)
+        if ".." not in PurePosixPath(config).parts:  # the workflow's word, which may lead up
+            refuse_outside(root, config)
         return parse_settings(config, read_text(root / config, config))
     for name in (SETTINGS_FILE, PYPROJECT):
         if (root / name).is_file():
-            text = read_text(root / name, name)
+            text = text_within(root, name)
             if name == SETTINGS_FILE or has_settings(name, text):
                 return parse_settings(name, text)
     return None

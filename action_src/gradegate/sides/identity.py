@@ -11,7 +11,8 @@ from gradegate.sides.checkout import Side
 from gradegate.sides.fingerprint import tree_digest
 
 HOW_IT_RUNS = {"agent", "command", "python", "requirements", "env"}
-NOT_THE_AGENT = (".github", ".gradegate", "gradegate.toml")
+NOT_THE_AGENT = (".github/workflows", ".gradegate", "gradegate.toml")
+"""Of `.github` only the workflows: prompts are kept beside them, which agents do read."""
 
 
 def agent_identity(suite: Suite, side: Side, exclude: Collection[str]) -> str:
