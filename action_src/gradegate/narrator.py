@@ -1,5 +1,6 @@
 """How far a run has come, told on standard error: a line that changes, or lines now and then."""
 
+import shutil
 import sys
 import time
 from typing import TextIO
@@ -28,7 +29,7 @@ class Narrator:
 
     def asked(self, progress: Progress) -> None:
         """What the judges were asked."""
-        parts = [f"{numbers.count(progress.calls)} judge calls"]
+        parts = [f"{numbers.count(progress.calls)} judge call{'s'[: progress.calls != 1]}"]
         if progress.hits:
             parts.append(f"{numbers.count(progress.hits)} from the store")
         if progress.rate:
@@ -51,5 +52,10 @@ class Narrator:
             return
         self._last = now
         line = " · ".join(part for part in (self._runs, self._asked) if part)
-        self._stream.write(f"\r\x1b[K{line}" if self._live else f"{line}\n")
+        self._stream.write(f"\r\x1b[K{_fitting(line)}" if self._live else f"{line}\n")
         self._stream.flush()
+
+
+def _fitting(line: str) -> str:
+    """As much as one row holds: what a terminal has broken in two, it cannot take back."""
+    return line[: shutil.get_terminal_size().columns - 1]

@@ -84,11 +84,28 @@ def test_the_first_line_is_the_verdict_and_no_line_ends_in_blanks(project: Proje
     assert max(map(len, of_the_case)) <= WIDTH
 
 
+def test_what_fails_on_base_too_is_no_red_cross_under_a_green_verdict(project: Project) -> None:
+    """It is one where it blocks."""
+    project.git("switch", "-q", "main")
+    worse(project)
+    project.commit()
+    project.git("switch", "-qc", "notes")
+    project.put("notes.txt", "a change")
+    done = project.gradegate("run")
+    assert done.returncode == 0
+    assert "✅ No regression in 2 cases" in done.stdout
+    assert "⚠️ Below threshold (1)" in done.stdout
+    assert "❌" not in done.stdout
+    alone = project.gradegate("run", "--base", "none")
+    assert alone.returncode == 1
+    assert "❌ Below threshold (1)" in alone.stdout
+
+
 def test_a_terminal_sees_progress_and_is_left_as_it_was(project: Project) -> None:
-    """The line that changes is gone when the report comes."""
+    """The line that changes stays one row, and is gone when the report comes."""
     worse(project)
     main, theirs = pty.openpty()
-    environ = {**project.environ, "HOME": str(project.root.parent), "TERM": "xterm"}
+    environ = {**project.environ, "HOME": str(project.root.parent), "COLUMNS": "10"}
     with subprocess.Popen(
         [str(GRADEGATE), "run"],
         cwd=project.root,
@@ -101,6 +118,7 @@ def test_a_terminal_sees_progress_and_is_left_as_it_was(project: Project) -> Non
     said = os.read(main, 100_000).decode()
     os.close(main)
     assert "4/4 runs" in said
+    assert max(map(len, said.split("\r\x1b[K"))) < 10
     assert said.endswith("\r\x1b[K")
 
 

@@ -29,6 +29,7 @@ from gradegate.report.junit import Outcome, Testsuites, outcome_of, suites_of
 from gradegate.report.turns import TurnView, turn_views
 from gradegate.report.words import Sentence, Words
 
+NOT_BLOCKING_ICON = "⚠️"
 GROUP_ICONS = {
     Group.REGRESSED: "❌",
     Group.NEW_FAILURE: "❌",
@@ -207,11 +208,18 @@ def _section(
 ) -> SectionView:
     return SectionView(
         group=group,
-        icon=GROUP_ICONS[group],
+        icon=_icon(group, cases, findings),
         title=words.some(f"section.{group}", len(cases)),
         open=group in ATTENTION,
         cases=tuple(_case(group, case, findings, words, room) for case in cases),
     )
+
+
+def _icon(group: Group, cases: Sequence[CaseComparison], findings: Findings) -> str:
+    """The group's; a failure that keeps nobody out, as one that base has too, is no red cross."""
+    if group is Group.THRESHOLD and not any(map(findings.blocks, cases)):
+        return NOT_BLOCKING_ICON
+    return GROUP_ICONS[group]
 
 
 def _case(
@@ -219,7 +227,7 @@ def _case(
 ) -> CaseView:
     return CaseView(
         group=group,
-        icon=GROUP_ICONS[group],
+        icon=_icon(group, [case], findings),
         label=words(f"label.{group}"),
         name=_name(case.eval_id),
         path=_name(case.eval_set),
