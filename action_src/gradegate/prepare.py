@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gradegate.compare.loosened import loosened, loosened_suites
+from gradegate.compare.loosened import loosened, loosened_suites, looser_than_defaults
 from gradegate.compare.pairing import Pair, pair, without_base
 from gradegate.evalsets.config import CONFIG_FILE
 from gradegate.evalsets.discover import find
@@ -110,7 +110,12 @@ def prepare(sides: Sides, inputs: Inputs, selection: Selection) -> Setup:
         )
         if base
         else (),
-        warnings=(*warnings, *policy.warnings, *_remarks(loaded)),
+        warnings=(
+            *warnings,
+            *_first_settings(base_project, project),
+            *policy.warnings,
+            *_remarks(loaded),
+        ),
     )
 
 
@@ -133,6 +138,14 @@ def _base_project(
         return Project(side.root, None, ())
     warnings += notes
     return project
+
+
+def _first_settings(base: Project | None, head: Project) -> list[str]:
+    if base is None or base.settings is not None or head.settings is None:
+        return []
+    looser = "; ".join(looser_than_defaults(head.settings))
+    told = "base has no settings, so this pull request's own count, which are looser than the usual"
+    return [f"{told}: {looser}"] if looser else []
 
 
 def _prepared(

@@ -158,3 +158,14 @@ def test_counts_that_cannot_be_are_none(project: Project) -> None:
     assert done.code == 1
     tokens = {one["name"]: one for one in done.report["criteria"]}["token_usage_v1"]
     assert tokens["head"] == 12
+
+
+def test_a_first_settings_file_does_not_relax_the_gate_unseen(tmp_path: Path) -> None:
+    """There is no other word to go by; the report says what it gives away."""
+    project = scripted(tmp_path / "repo", CASES)
+    project.git("rm", "-q", "gradegate.toml")
+    project.git("commit", "-qm", "no settings")
+    project.git("switch", "-qc", "change")
+    project.put("gradegate.toml", f"{SETTINGS}\n[gate]\nfail_on = []\n")
+    broken(project)
+    assert "looser than the usual: `fail_on` no longer lists" in project.evaluate().warnings

@@ -167,14 +167,15 @@ def _identity_for(needs: Iterable[Path]) -> tuple[Identity | None, str | None]:
     if not _may_switch():
         return None, (
             f"the agent ran as the same user as gradegate (uid {os.getuid()}), because only root "
-            "can give it another: it could read this user's files, among them the repository's "
-            "`.git` and the store"
+            "can give it another: it could read and change this user's files, among them the "
+            "repository's `.git`, the store and the other side's copy"
         )
     for place in needs:
         if blocked := _blocked_at(place):
             return None, (
                 f"the agent ran as the same user as gradegate (uid {os.getuid()}), because no "
-                f"other user can get through {blocked} to {place}, which it needs"
+                f"other user can get through {blocked} to {place}, which it needs: it could read "
+                "and change this user's files, the other side's copy among them"
             )
     return _claim_uid(), None
 

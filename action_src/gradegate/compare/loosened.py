@@ -58,6 +58,11 @@ def _runs_an_agent(suite: Suite) -> bool:
     return suite.traces is None and bool(suite.agent or suite.command)
 
 
+def looser_than_defaults(head: Settings) -> tuple[str, ...]:
+    """What a first settings file relaxes: it counts at once, and should not do so unseen."""
+    return tuple(_settings(Settings(), head))
+
+
 def _reason(text: str, **where: str) -> Reason:
     return Reason(kind=ReasonKind.LOOSENED, text=text, **where)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from pydantic.alias_generators import to_camel, to_snake
+from pydantic_core import from_json
 
 from gradegate.evalsets.finding import Finding, Level
 from gradegate.evalsets.slips import Slip, explain
@@ -197,7 +198,17 @@ def _load(label: str, text: str) -> tuple[Document, bool]:
         raise FileError(label, "nested too deeply to be read", line=1) from error
     except ValueError as error:  # only a number with thousands of digits gets here
         raise FileError(label, f"a number is too long: {error}", line=1) from error
+    _refuse_depths(label, text)
     return Document(label, text, value), any(doubts)
+
+
+def _refuse_depths(label: str, text: str) -> None:
+    """What pydantic would not read from JSON (200 levels), it could not write to a report."""
+    try:
+        from_json(text)
+    except ValueError as error:
+        if "recursion limit" in str(error):
+            raise FileError(label, "nested too deeply to be read", line=1) from error
 
 
 def _refuse_what_json_has_not(document: Document) -> None:

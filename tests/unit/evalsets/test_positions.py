@@ -80,6 +80,13 @@ def test_a_file_nested_without_end_is_refused() -> None:
         parse("f.json", "[" * 200_000)
 
 
+def test_what_no_report_could_hold_is_refused_too() -> None:
+    """Closed brackets are still too many; a hundred are somebody's data."""
+    with pytest.raises(FileError, match="nested too deeply"):
+        parse("f.json", "[" * 400 + "]" * 400)
+    assert parse("f.json", "[" * 100 + "]" * 100).value
+
+
 def test_whole_characters_in_escapes_are_let_pass() -> None:
     """Two halves make a character."""
     assert parse("f.json", '"\\ud83d\\ude00"').value == "😀"
