@@ -19,7 +19,15 @@ from gradegate.measure import BASELINE_RUNS, Comparable, Measured, measure
 from gradegate.model.case import Case, CaseKey
 from gradegate.model.errors import InputError
 from gradegate.model.evaluation import Role
-from gradegate.model.report import BaseSide, Decision, HeadSide, Report, State
+from gradegate.model.report import (
+    BaseSide,
+    Decision,
+    HeadSide,
+    Reason,
+    ReasonKind,
+    Report,
+    State,
+)
 from gradegate.model.result import Results, Usage
 from gradegate.model.secret import Secrets
 from gradegate.model.settings import Gate, Judge, Suite
@@ -123,7 +131,6 @@ async def evaluate(task: Task, world: World) -> Evaluated:
         warnings=(
             *setup.warnings,
             *warnings,
-            *always_failing(head, base),
             *_expired(setup, world.today),
         ),
     )
@@ -303,7 +310,12 @@ def _report(task: Task, setup: Setup, what: Comparable, measured: Measured, fram
         head=what.head.runs,
         look=measured.look,
     )
-    return assemble(found, rules, frame, setup.loosened)
+    return assemble(found, rules, frame, (*setup.loosened, *_nothing_seen(what)))
+
+
+def _nothing_seen(what: Comparable) -> list[Reason]:
+    texts = always_failing(what.head, what.base) if what.base else []
+    return [Reason(kind=ReasonKind.INCONCLUSIVE, text=text) for text in texts]
 
 
 def _base_side(setup: Setup, base: Team | None, journal: Journal) -> BaseSide:

@@ -281,17 +281,18 @@ def test_a_case_without_a_recording_is_inconclusive(tmp_path: Path) -> None:
     assert (relaxed.code, relaxed.state) == (0, "pass")
 
 
-def test_an_agent_that_fails_everywhere_on_both_sides_is_warned_of(project: Project) -> None:
-    """The gate passes, for nothing got worse, and says that it has seen nothing."""
+def test_an_agent_that_fails_everywhere_on_both_sides_is_no_pass(project: Project) -> None:
+    """Nothing got worse, and nothing was seen: a forgotten key must not look like a green check."""
     project.git("switch", "-q", "main")
     project.answers({}, default={"crash": "no key in the environment"})
     project.commit()
     project.git("switch", "-qc", "still-broken")
     project.put("notes.txt", "a change")
     done = project.evaluate()
-    assert done.code == 0
-    assert "the agent failed every case on both sides" in done.warnings
-    assert "no key in the environment" in done.warnings
+    assert (done.code, done.state) == (3, "inconclusive")
+    (reason,) = done.report["decision"]["reasons"]
+    assert "the agent failed every case on both sides" in reason["text"]
+    assert "no key in the environment" in reason["text"]
     assert "the agent failed every case on both sides" in done.stdout
 
 

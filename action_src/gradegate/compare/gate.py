@@ -59,11 +59,13 @@ def decide(  # noqa: PLR0913 - all that a decision rests on
 
     `open_criteria` are those that the missing scores could turn into regressions.
     """
+    given = tuple(others)
+    open_ends = tuple(one for one in given if one.kind is ReasonKind.INCONCLUSIVE)
     found = [
         *_of_cases(judgements, rules),
         *_of_criteria(criteria, rules.gate),
         *_removed(pairs),
-        *others,
+        *(one for one in given if one.kind is not ReasonKind.INCONCLUSIVE),
     ]
     blocking = tuple(reason for reason in found if rules.blocks(reason))
     notes = tuple(reason for reason in found if not rules.blocks(reason))
@@ -71,7 +73,7 @@ def decide(  # noqa: PLR0913 - all that a decision rests on
         return Decision(
             state=State.FAIL, reasons=blocking, notes=notes, accepted_by=rules.accepted_by
         )
-    undecided = tuple(_undecided(judgements, rules))
+    undecided = (*open_ends, *_undecided(judgements, rules))
     told = {reason.criterion for reason in undecided}
     undecided += tuple(_open_criteria(set(open_criteria) - told, criteria, rules))
     if undecided and ReasonKind.INCONCLUSIVE in rules.gate.fail_on:

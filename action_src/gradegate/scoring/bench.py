@@ -114,20 +114,19 @@ class Bench:
             return NotRun(OUT_OF_TIME)
 
 
-def always_failing(head: Team, base: Team | None) -> list[str]:
-    """Agents that failed every run: both sides look alike then, and nothing was evaluated."""
-    warnings = []
+def always_failing(head: Team, base: Team) -> list[str]:
+    """Agents that failed every run on both sides: a green check would speak of nothing seen."""
+    found = []
     for suite in head.agents:
-        runs = _runs_of(suite, head)
-        before = _runs_of(suite, base) if base else []
-        if runs and all(run.result.status is Status.ERRORED for run in (*runs, *before)):
-            where = "on both sides" if before else "of head"
+        runs, before = _runs_of(suite, head), _runs_of(suite, base)
+        failed = all(run.result.status is Status.ERRORED for run in (*runs, *before))
+        if runs and before and failed:
             why = (runs[0].result.reason or "").strip().splitlines() or ["it does not say why"]
-            warnings.append(
-                f"suite {suite}: the agent failed every case {where}, so nothing it can do was "
-                f"evaluated; the first failure: {why[0]}"
+            found.append(
+                f"suite {suite}: the agent failed every case on both sides, so there is nothing "
+                f"to compare; is a key missing? The first failure: {why[0]}"
             )
-    return warnings
+    return found
 
 
 def _runs_of(suite: str, team: Team) -> list[Scored]:

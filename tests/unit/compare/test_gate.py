@@ -153,7 +153,8 @@ def test_acceptance_waives_what_base_would_object_to_and_nothing_else() -> None:
         reason = Reason(kind=kind, text="…")
         rules = Rules(gate(*ALL_KINDS), accepted_by="octocat")
         decision = report_of([], {}, {}, rules, others=[reason]).decision
-        assert decision.state is (State.PASS if kind in waived else State.FAIL)
+        other = State.INCONCLUSIVE if kind is ReasonKind.INCONCLUSIVE else State.FAIL
+        assert decision.state is (State.PASS if kind in waived else other)
         assert decision.accepted_by == "octocat"
 
 
@@ -325,3 +326,12 @@ def test_evidence_is_gathered_for_what_needs_attention_and_nothing_else() -> Non
     """A report of ten thousand quiet cases stays small."""
     report = many([1.0, 1.0, 0.0], [1.0, 0.0, 0.0])
     assert [bool(case.evidence.turns) for case in report.cases] == [False, True, True]
+
+
+def test_what_could_not_be_compared_at_all_is_inconclusive() -> None:
+    """A reason of that kind from elsewhere is no "no", and no "yes" either."""
+    nothing_seen = Reason(kind=ReasonKind.INCONCLUSIVE, text="the agent failed every case")
+    decision = report_of([], {}, {}, Rules(gate(*ALL_KINDS)), others=[nothing_seen]).decision
+    assert (decision.state, decision.reasons) == (State.INCONCLUSIVE, (nothing_seen,))
+    relaxed = report_of([], {}, {}, Rules(gate()), others=[nothing_seen]).decision
+    assert (relaxed.state, relaxed.notes) == (State.PASS, (nothing_seen,))
