@@ -21,8 +21,8 @@ from gradegate.model.settings import Judge
 from gradegate.model.trace import Trace
 from gradegate.ports import Reply, Trouble
 from gradegate.scoring.ask import Asker
+from gradegate.store.memory import MemoryStore
 from tests.standins.gemini.faults import Fault, always
-from tests.standins.judging import MemoryStore
 from tests.standins.vertex import KEY, VertexStandin
 from tests.standins.vertex.server import texts_of
 
