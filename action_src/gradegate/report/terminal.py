@@ -26,10 +26,10 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
     """Print the verdict, then what needs attention, then one line for all the rest."""
     words = words_of(language)
     view = build(report, words, room=ROOM)
-    console.print(_text(f"{view.icon} {view.title}", STYLES[view.state]))
+    _print_line(f"{view.icon} {view.title}", console, STYLES[view.state])
     for line in (view.lead, *(f"• {finding}" for finding in view.findings)):
         if line:
-            console.print(_text(line))
+            _print_line(line, console)
     if view.criteria:
         console.print(_criteria(view.criteria, words))
     if view.efficiency:
@@ -37,12 +37,12 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
     _print_sections(view, console, words)
     console.print()
     for note in view.notes:
-        console.print(_text(f"• {note}"))
+        _print_line(f"• {note}", console)
     for warning in view.warnings:
-        console.print(_text(f"⚠ {warning}", "yellow"))
+        _print_line(f"⚠ {warning}", console, "yellow")
     for line in (view.quiet, view.sides, view.usage):
         if line:
-            console.print(_text(line, "dim"))
+            _print_line(line, console, "dim")
 
 
 def _print_sections(view: ReportView, console: "Console", words: Words) -> None:
@@ -59,18 +59,18 @@ def _print_case(case: CaseView, console: "Console", words: Words, *, in_full: bo
     console.print(line)
     for said in (case.remark, *map(str, case.why)):
         if said:
-            _print_indented(said, console)
+            _print_line(said, console, indent=INDENT)
     if not in_full:
         return
     for row in case.scores:
         if row.p_value != numbers.NOTHING:
-            _print_indented(_evidence(row, words), console, "dim")
+            _print_line(_evidence(row, words), console, "dim", INDENT)
     for turn in case.turns:
         for difference in turn.differences:
             sides = f"--- {difference.before}  +++ {difference.after}"
-            _print_indented(sides, console, "dim")
+            _print_line(sides, console, "dim", INDENT)
             for changed in difference.lines:
-                _print_indented(str(changed), console, DIFF_STYLES[changed.sign])
+                _print_line(str(changed), console, DIFF_STYLES[changed.sign], INDENT)
 
 
 def _evidence(row: ScoreView, words: Words) -> str:
@@ -119,12 +119,12 @@ def _efficiency(rows: tuple[EfficiencyView, ...], words: Words) -> "Table":
     return table
 
 
-def _print_indented(line: str, console: "Console", style: str = "") -> None:
-    """A line of a case's; what does not fit stands below it, with no blanks at its end."""
-    room = max(NARROWEST, console.width - len(INDENT))
+def _print_line(line: str, console: "Console", style: str = "", indent: str = "") -> None:
+    """A line; what does not fit stands below it, as far in, with no blanks at its end."""
+    room = max(NARROWEST, console.width - len(indent))
     for part in _text(line, style).wrap(console, room):
         part.rstrip()
-        console.print(_text(INDENT).append_text(part), soft_wrap=True)
+        console.print(_text(indent).append_text(part), soft_wrap=True)
 
 
 def _text(line: str, style: str = "") -> "Text":
