@@ -89,7 +89,7 @@ bench-agents: $(READY) $(PARITY_READY) ## the whole job on a real agent, against
 
 pictures: $(READY) $(ACTIONLINT) ## photograph the demo's comment for the README; needs Chromium
 	$(BIN)/gradegate demo --out build/demo > /dev/null
-	$(BIN)/python docs/tools/picture.py build/demo/report/comment.md node_modules/github-markdown-css/github-markdown-light.css docs/images/comment.png 672
+	$(BIN)/python docs/tools/picture.py build/demo/report/comment.md node_modules/github-markdown-css/github-markdown-light.css docs/images/comment.png 716
 
 # uv is left out: the image and this file have one of their own, by UV_VERSION.
 lock: ## pin every dependency again
