@@ -88,6 +88,7 @@ bench-agents: $(READY) $(PARITY_READY) ## the whole job on a real agent, against
 	$(BIN)/python -m benchmarks.agents.against_adk
 
 pictures: $(READY) $(ACTIONLINT) ## photograph the demo's comment for the README; needs Chromium
+	rm -rf build/demo
 	$(BIN)/gradegate demo --out build/demo > /dev/null
 	$(BIN)/python docs/tools/picture.py build/demo/report/comment.md node_modules/github-markdown-css/github-markdown-light.css docs/images/comment.png 716
 
