@@ -1,20 +1,18 @@
 """Asking: no call too many, none given up too early, none repeated for ever."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from gradegate.model.question import Question, Votes
+from gradegate.model.question import Question
 from gradegate.model.settings import Judge
 from gradegate.ports import Reply, Trouble
 from gradegate.scoring.ask import Asker
-from gradegate.scoring.patience import Patience
 from gradegate.scoring.usage import Ledger, Progress
 from gradegate.store.memory import MemoryStore
+from tests.standins.asking import RESET, ask_once, asking, yes
 from tests.standins.judging import (
-    Opinion,
     Scripted,
     question,
     questions_on,
@@ -22,44 +20,6 @@ from tests.standins.judging import (
     says_on,
 )
 from tests.standins.virtual_time import in_virtual_time, now
-
-BUSY = Trouble("429 RESOURCE_EXHAUSTED", may_pass=True, slow_down=True)
-RESET = Trouble("the connection broke", may_pass=True)
-BAD_KEY = Trouble("API key not valid", may_pass=False, for_all=True)
-BAD_QUESTION = Trouble("400 INVALID_ARGUMENT", may_pass=False)
-
-
-def yes(*_: object) -> Reply:
-    """What an agreeable judge says."""
-    return says("yes")
-
-
-def asking(
-    answerer: Scripted | str,
-    main: Callable[[Asker], Awaitable[Any]],
-    *,
-    store: MemoryStore | None = None,
-    limits: Judge | None = None,
-    progress: Callable[[Progress], None] = lambda _: None,
-) -> Any:
-    """Run `main` with an asker, in virtual time."""
-
-    async def run() -> Any:
-        judge = limits or Judge()
-        async with Asker(answerer, store or MemoryStore(), judge, progress=progress) as ask:
-            return await main(ask)
-
-    return in_virtual_time(run())
-
-
-def ask_once(answerer: Scripted | str, samples: int = 5, **given: Any) -> Votes[Opinion]:
-    """The votes on one question."""
-
-    async def main(ask: Asker) -> Votes[Opinion]:
-        return await ask(question(), samples)
-
-    votes: Votes[Opinion] = asking(answerer, main, **given)
-    return votes
 
 
 def test_a_unanimous_vote_of_five_takes_three_calls_at_once() -> None:
@@ -264,166 +224,6 @@ def test_past_the_limit_of_calls_questions_fail_and_say_where_to_raise_it() -> N
 
     asking(judge, main, store=store, limits=Judge(max_calls=9))
     assert len(judge.asked) == 9
-
-
-def test_a_refused_key_is_not_tried_again() -> None:
-    """The first refusal ends it for that model, and every question tells the reason."""
-    judge = Scripted(lambda *_: BAD_KEY, latency=0.1)
-
-    async def main(ask: Asker) -> None:
-        votes = await asyncio.gather(*(ask(question(str(n)), 5) for n in range(50)))
-        assert {it.failure for it in votes} == {"API key not valid"}
-
-    asking(judge, main, limits=Judge(max_parallel=4))
-    assert len(judge.asked) <= 4
-
-
-def test_a_model_that_refuses_everything_is_soon_left_alone() -> None:
-    """The same refusal to five questions in a row, and no answer ever: it is not hammered."""
-    judge = Scripted(lambda *_: BAD_QUESTION, latency=0.1)
-
-    async def main(ask: Asker) -> None:
-        votes = [await ask(question(str(n)), 1) for n in range(50)]
-        assert {it.failure for it in votes} == {"400 INVALID_ARGUMENT"}
-
-    asking(judge, main)
-    assert len(judge.asked) == 5
-
-
-def test_a_model_that_answers_is_not_given_up_for_questions_it_refuses() -> None:
-    """A refusal that lies in the question concerns that question."""
-
-    def script(asked: Question[Any], *_: int) -> Reply | Trouble:
-        return says("yes") if asked.data["text"] == "fine" else BAD_QUESTION
-
-    async def main(ask: Asker) -> None:
-        await ask(question("fine"), 1)
-        for n in range(20):
-            assert (await ask(question(str(n)), 1)).failure == "400 INVALID_ARGUMENT"
-        assert (await ask(question("fine"), 5)).failure is None
-
-    asking(Scripted(script), main)
-
-
-def test_one_model_that_is_gone_does_not_stop_another() -> None:
-    """What is remembered is remembered by model."""
-
-    def script(asked: Question[Any], *_: int) -> Reply | Trouble:
-        return BAD_KEY if asked.model == "gemini-1.5-flash" else says("yes")
-
-    async def main(ask: Asker) -> None:
-        assert (await ask(question(model="gemini-1.5-flash"), 5)).failure is not None
-        assert (await ask(question(), 5)).failure is None
-
-    asking(Scripted(script), main)
-
-
-def test_trouble_that_does_not_pass_ends_within_the_time_for_a_verdict() -> None:
-    """Nothing is asked for ever, and the reason names the trouble."""
-    judge = Scripted(lambda *_: RESET)
-
-    async def main(ask: Asker) -> None:
-        votes = await ask(question(), 5)
-        assert "the connection broke" in (votes.failure or "")
-        assert 300 < now() <= 600
-
-    asking(judge, main)
-    assert 15 < len(judge.asked) < 150
-
-
-def test_a_service_that_is_down_holds_up_a_thousand_questions_no_longer_than_one() -> None:
-    """After ten minutes without any answer the rest are not asked."""
-
-    async def hang(*_: object) -> Reply:
-        await asyncio.sleep(100_000)
-        return says("yes")
-
-    async def main(ask: Asker) -> None:
-        votes = await asyncio.gather(*(ask(question(str(n)), 5) for n in range(1000)))
-        assert all(it.failure and "did not answer within" in it.failure for it in votes)
-        assert now() < 1500
-
-    asking(Scripted(hang), main)
-
-
-def test_a_hanging_call_is_cut_off_and_made_again() -> None:
-    """The second attempt answers."""
-
-    async def script(_: Question[Any], __: int, time: int) -> Reply:
-        await asyncio.sleep(100_000 if time == 1 else 1)
-        return says("yes")
-
-    async def main(ask: Asker) -> None:
-        assert (await ask(question(), 5)).failure is None
-        assert 120 < now() < 125
-
-    asking(Scripted(script), main)
-
-
-def test_the_service_is_asked_again_after_it_was_down() -> None:
-    """Questions that come later find it well."""
-
-    def script(*_: object) -> Reply | Trouble:
-        return RESET if now() < 700 else says("yes")
-
-    async def main(ask: Asker) -> None:
-        assert (await ask(question("early"), 5)).failure is not None
-        await asyncio.sleep(800)
-        assert (await ask(question("late"), 5)).failure is None
-
-    asking(Scripted(script), main)
-
-
-def test_a_wait_the_service_asks_for_is_kept_by_all() -> None:
-    """One is told to wait a minute: none calls before it is over, then all are answered."""
-
-    def script(asked: Question[Any], _: int, time: int) -> Reply | Trouble:
-        told = asked.data["text"] == "0" and time == 1
-        return BUSY._replace(wait=60.0) if told else says("yes")
-
-    judge = Scripted(script, latency=0.1)
-
-    async def main(ask: Asker) -> None:
-        votes = await asyncio.gather(*(ask(question(str(n)), 1) for n in range(20)))
-        assert all(it.failure is None for it in votes)
-
-    asking(judge, main, limits=Judge(max_parallel=2))
-    assert not [at for at in judge.at if 0.11 < at < 60]
-
-
-def test_a_wait_beyond_all_patience_is_a_failure_at_once() -> None:
-    """An hour's wait is told, not sat out, also by those who queue."""
-    judge = Scripted(lambda *_: BUSY._replace(wait=3600.0), latency=0.1)
-
-    async def main(ask: Asker) -> None:
-        votes = await asyncio.gather(*(ask(question(str(n)), 5) for n in range(100)))
-        assert all("come back in 3600 s" in (it.failure or "") for it in votes)
-        assert now() < 5
-
-    asking(judge, main)
-    assert len(judge.asked) <= 32
-
-
-def test_queueing_for_our_own_limits_is_not_held_against_a_verdict() -> None:
-    """At six calls a minute the last of 200 verdicts waits half an hour, and is given."""
-
-    def script(_: Question[Any], __: int, time: int) -> Reply | Trouble:
-        return RESET if time == 1 else says("yes")
-
-    async def main(ask: Asker) -> None:
-        votes = await asyncio.gather(*(ask(question(str(n)), 1) for n in range(200)))
-        assert all(it.failure is None for it in votes)
-        assert now() > 1800
-
-    asking(Scripted(script), main, limits=Judge(requests_per_minute=6))
-
-
-def test_retries_wait_longer_each_time_and_not_all_alike() -> None:
-    """Twice as long, with a spread, up to half a minute."""
-    patience = Patience()
-    assert [patience.backoff(n, 1.0) for n in range(7)] == [1, 2, 4, 8, 16, 30, 30]
-    assert patience.backoff(3, 0.0) == 4
-    assert patience.backoff(10_000, 0.0) == 15
 
 
 def test_a_ledger_gets_what_was_asked_through_it() -> None:
