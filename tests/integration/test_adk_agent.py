@@ -34,14 +34,6 @@ def cache() -> Iterator[Path]:
 
 
 @pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder for exports that other users can get to, as pytest's own are not."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-tests-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
-
-
-@pytest.fixture
 def root(place: Path) -> Path:
     """A side with the agent that does what it is told."""
     export = place / "sides" / "export"

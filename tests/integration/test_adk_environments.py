@@ -4,9 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,14 +23,6 @@ dependencies = ["idna==3.10"]
 [dependency-groups]
 dev = ["toolz"]
 """
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that other users can get to, as pytest's own are not."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-tests-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 def requirements(place: Path, text: str = NEEDS) -> Recipe:

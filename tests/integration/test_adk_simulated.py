@@ -4,12 +4,8 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from tests.integration.adk import side, write
 from tests.standins.gemini import GeminiStandin, prompt_of
@@ -29,14 +25,6 @@ SCENARIO = {
     ],
 }
 QUESTIONS = ("What is the weather in Oslo?", "Flights from Paris to Oslo, please.")
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that other users can get to, as pytest's own are not."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-tests-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 def plays_both(body: dict[str, Any]) -> str | dict[str, Any]:

@@ -27,14 +27,6 @@ def cache() -> Iterator[Path]:
         yield Path(folder)
 
 
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that other users can get to, as pytest's own are not."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-tests-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
-
-
 def git(repo: Path, *arguments: str) -> None:
     """A git command in the repository."""
     subprocess.run(["git", *IDENTITY, *arguments], cwd=repo, check=True, capture_output=True)

@@ -49,11 +49,6 @@ def examine_traces(document: Document) -> tuple[Traces, tuple[Finding, ...]]:
     return _examine(document, _TRACES)
 
 
-def examine_results(document: Document) -> tuple[Results, tuple[Finding, ...]]:
-    """The results in a document, and all that is wrong with them."""
-    return _examine(document, _RESULTS)
-
-
 def _read(path: Path, wanted: _Format[T]) -> T:
     """A file of ours is read straight; only one that is not fine is gone through for the place."""
     text = read_text(path, str(path))

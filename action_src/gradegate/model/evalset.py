@@ -181,15 +181,6 @@ class EvalCase(AdkValue):
         return self.conversation_scenario is not None
 
 
-class EvalSet(AdkValue):
-    """A file of eval cases."""
-
-    eval_set_id: str
-    name: str | None = None
-    description: str | None = None
-    eval_cases: tuple[EvalCase, ...]
-
-
 class EvalConfig(AdkValue):
     """Which criteria apply to an eval set: name → threshold or options, as written."""
 

@@ -77,10 +77,6 @@ class Repo:
         header = commit.partition(b"\n\n")[0].splitlines()
         return tuple(line.split()[1].decode() for line in header if line.startswith(b"parent "))
 
-    def tree(self, rev: str) -> str:
-        """The sha of the commit's tree: equal trees, equal files."""
-        return self.git.must("rev-parse", "--verify", f"{self.resolve(rev)}^{{tree}}").text
-
     def show(self, rev: str, path: str) -> str | None:
         """A file's text in a commit; None where there is no such file."""
         blob = self.git.call("cat-file", "blob", f"{self.resolve(rev)}:{path}")
