@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from typing import Any, ClassVar
 
 from gradegate.criteria.options import Options, expected_and_actual
+from gradegate.criteria.rouge import rouge
 from gradegate.model.evalset import EvalCase, Invocation
 from gradegate.model.result import CriterionResult, InvocationResult
 from gradegate.model.trace import Trace
@@ -27,7 +28,7 @@ class ResponseMatch(Options):
 
     @classmethod
     def warm_up(cls) -> None:
-        """Have rouge-score ready, which brings scipy and nltk."""
+        """Have rouge-score ready, which brings numpy."""
         _scorer()
 
     async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
@@ -51,16 +52,14 @@ def rouge_1(target: str, prediction: str) -> float:
 
 @cache
 def _scorer() -> Any:
-    from rouge_score.rouge_scorer import RougeScorer
-    from rouge_score.tokenizers import DefaultTokenizer, Tokenizer
+    scorer, tokenizers = rouge()
+    stem = lru_cache(maxsize=65_536)(tokenizers.DefaultTokenizer(use_stemmer=True).tokenize)
 
-    stem = lru_cache(maxsize=65_536)(DefaultTokenizer(use_stemmer=True).tokenize)
-
-    class AnyScript(Tokenizer):  # type: ignore[misc] # rouge-score has no types
+    class AnyScript:
         def tokenize(self, text: str) -> list[str]:
             return tokens_of(text, stem)
 
-    return RougeScorer(["rouge1"], tokenizer=AnyScript())
+    return scorer.RougeScorer(["rouge1"], tokenizer=AnyScript())
 
 
 def tokens_of(text: str, stem: Callable[[str], list[str]]) -> list[str]:
