@@ -7,8 +7,9 @@ only our own filters hand out text that is left as it is.
 import base64
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from gradegate.model.errors import FileError, InputError
 from gradegate.report import escape
@@ -16,6 +17,9 @@ from gradegate.report.words import Words, templates_dir
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+Format = Literal["md", "txt", "markup"]
+"""What a printed value is made safe for."""
 
 OURS = "gradegate"
 """The folder that our own templates are in, for those who extend one."""
@@ -29,7 +33,7 @@ def render_template(
 
     if folder is not None and not folder.is_dir():
         raise InputError(f"{folder} is not a folder: name the one your templates are in")
-    environment = _environment(name, words, folder)
+    environment = _environment(_format(name), words, folder, folder and folder.resolve())
     try:
         text = environment.get_template(name).render(values)
     except RecursionError as error:
@@ -52,7 +56,20 @@ def _wrong(error: Any, folder: Path | None, name: str) -> FileError:
     return FileError(path, f"not a Jinja template: {error.message}", line=error.lineno)
 
 
-def _environment(name: str, words: Words, folder: Path | None) -> "ImmutableSandboxedEnvironment":
+def _format(name: str) -> Format:
+    if ".md." in name:
+        return "md"
+    return "txt" if ".txt." in name else "markup"
+
+
+@cache
+def _environment(
+    format_: Format,
+    words: Words,
+    folder: Path | None,
+    place: Path | None,  # noqa: ARG001 - what a relative folder means where we are now
+) -> "ImmutableSandboxedEnvironment":
+    """One for all renders in a language and a format: a template is compiled once."""
     from jinja2 import ChoiceLoader, FileSystemLoader, PrefixLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -68,7 +85,7 @@ def _environment(name: str, words: Words, folder: Path | None) -> "ImmutableSand
         loader=ChoiceLoader([*loaders, PrefixLoader({OURS: ours})]),
         undefined=StrictUndefined,
         autoescape=True,
-        finalize=_finalizer(name),
+        finalize=_finalizer(format_),
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
@@ -78,7 +95,7 @@ def _environment(name: str, words: Words, folder: Path | None) -> "ImmutableSand
     return environment
 
 
-def _finalizer(name: str) -> Callable[[Any], Any]:
+def _finalizer(format_: Format) -> Callable[[Any], Any]:
     from markupsafe import Markup
 
     def of(make_safe: Callable[[str], str]) -> Callable[[Any], Any]:
@@ -87,9 +104,9 @@ def _finalizer(name: str) -> Callable[[Any], Any]:
 
         return finalize
 
-    if ".md." in name:
+    if format_ == "md":
         return of(escape.markdown)
-    if ".txt." in name:
+    if format_ == "txt":
         return of(escape.terminal)
     return lambda value: value if hasattr(value, "__html__") else escape.clean(str(value))
 

@@ -28,9 +28,9 @@ class Sentence:
         return "".join(piece.text for piece in self.pieces)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Words:
-    """A language: phrases by key, with `{holes}`."""
+    """A language: phrases by key, with `{holes}`. Each is itself alone: see `words_of`."""
 
     language: str
     phrases: dict[str, str]
