@@ -1,9 +1,13 @@
 """Exact tests for pass and fail, and the two corrections for testing many things at once."""
 
+import json
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate
+from pathlib import Path
 from typing import NamedTuple
+
+TABLE = Path(__file__).with_name("boschloo.json")
 
 
 class Count(NamedTuple):
@@ -26,10 +30,24 @@ def worse(base: Count, head: Count) -> float:
     Boschloo's exact test, one-sided. It makes no assumption about how often the case passes:
     the figure holds for the pass rate that makes such a drop most likely.
     """
-    from scipy.stats import boschloo_exact
-
     if base.passed * head.runs <= head.passed * base.runs:
         return 1.0  # no drop at all; saves the search for a figure that nobody acts on
+    if base.runs == head.runs <= len(_tabulated()):
+        return _tabulated()[base.runs - 1][base.passed - 1][head.passed]
+    return computed(base, head)
+
+
+@cache
+def _tabulated() -> list[list[list[float]]]:
+    """By runs a side, passed on base and passed on head: scipy.stats takes a second to import."""
+    found: list[list[list[float]]] = json.loads(TABLE.read_text(encoding="utf-8"))
+    return found
+
+
+def computed(base: Count, head: Count) -> float:
+    """The same, worked out by scipy."""
+    from scipy.stats import boschloo_exact
+
     # scipy takes the groups as columns; rows are passed and failed
     table = [[base.passed, head.passed], [base.runs - base.passed, head.runs - head.passed]]
     return min(1.0, float(boschloo_exact(table, alternative="greater").pvalue))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from gradegate.compare.exact import holm
 from gradegate.compare.permutation import Group, tails
+from gradegate.compare.special import special
 from gradegate.model.report import Verdict
 from gradegate.model.result import UNIT, Scale
 
@@ -116,7 +117,6 @@ def compare_criterion(base: Scores, head: Scores, *, scale: Scale = UNIT) -> Lea
 def t_interval(differences: NDArray[np.float64]) -> tuple[float, float] | None:
     """Student's interval for a mean; where all are equal that value, for fewer than two none."""
     import numpy as np
-    from scipy.special import stdtrit
 
     n = len(differences)
     if n <= 1:
@@ -125,7 +125,7 @@ def t_interval(differences: NDArray[np.float64]) -> tuple[float, float] | None:
     if float(np.ptp(differences)) <= ROUNDING * float(abs(differences).max()):
         return mean, mean
     error = float(differences.std(ddof=1)) / sqrt(n)
-    half = float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * error
+    half = float(special().stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * error
     return mean - half, mean + half
 
 
@@ -208,12 +208,11 @@ def _passes_to_settle(leak: Leak, tolerance: float, level: float) -> int | None:
     A drop within the tolerance is settled once the interval leaves no larger one open; a larger
     drop once it is significant, which few cases can be only with enough ways to deal the names.
     """
-    from scipy.special import ndtri
-
     half = leak.drop_at_worst - leak.drop
     room, ways = tolerance - leak.drop, 0.0
     if _more(leak.drop, tolerance):
         room, ways = leak.drop, -log(level) / leak.n
+        ndtri = special().ndtri
         half *= -float(ndtri(level)) / float(ndtri((1 + CONFIDENCE) / 2))
     if room <= ROUNDING:
         return None

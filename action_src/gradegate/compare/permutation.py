@@ -14,6 +14,8 @@ from itertools import combinations
 from math import comb, frexp, lcm, prod
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from gradegate.compare.special import special
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -101,8 +103,8 @@ def _counted(group: Group) -> Tails | None:
     None where that would take too long (several runs a side of very many cases).
     """
     import numpy as np
-    from scipy.special import bdtr
 
+    bdtr = special().bdtr
     high = max(group.base.max(), group.head.max())
     passed = int((group.head == high).sum())
     if group.shape == (1, 1):  # each case that differs went up or down, like a coin
@@ -223,7 +225,6 @@ def _merged(table: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 def _normal(groups: Sequence[Group]) -> Tails:
     import numpy as np
-    from scipy.special import ndtr
 
     observed = sum(float(group.differences().sum()) for group in groups)
     variance = 0.0
@@ -232,4 +233,4 @@ def _normal(groups: Sequence[Group]) -> Tails:
         shares = sum(1 / runs_of_side for runs_of_side in group.shape)
         variance += float(runs.var(axis=1, ddof=1).sum()) * shares
     z = observed / variance**0.5
-    return Tails(float(ndtr(z)), float(ndtr(-z)), "normal")
+    return Tails(float(special().ndtr(z)), float(special().ndtr(-z)), "normal")

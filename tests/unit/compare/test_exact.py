@@ -1,10 +1,14 @@
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from gradegate.compare.exact import Count, benjamini_hochberg, holm, worse
+from gradegate.compare.exact import TABLE, Count, benjamini_hochberg, computed, holm, worse
+from gradegate.compare.tabulate import MOST_RUNS
+from gradegate.model.settings import Gate
 
 
 def by_hand(base: Count, head: Count) -> float:
@@ -53,6 +57,26 @@ def test_it_is_boschloos_test(base: tuple[int, int], head: tuple[int, int]) -> N
 def test_no_drop_is_no_evidence(base: tuple[int, int], head: tuple[int, int]) -> None:
     """A gain or the same rate is never a sign of a regression: groups are not mixed up."""
     assert worse(Count(*base), Count(*head)) == 1.0
+
+
+def test_what_is_tabulated_is_what_scipy_works_out() -> None:
+    """To the last digits that any machine agrees on, for as many runs as confirm by default."""
+    counts = [
+        (Count(base, runs), Count(head, runs))
+        for runs in range(1, MOST_RUNS + 1)
+        for base in range(runs + 1)
+        for head in range(base)
+    ]
+    assert Gate().confirm_runs == MOST_RUNS
+    assert len(counts) == sum(len(row) for rows in json.loads(TABLE.read_text()) for row in rows)
+    for base, head in counts[::11]:
+        assert worse(base, head) == pytest.approx(computed(base, head), rel=1e-9)
+
+
+def test_more_runs_than_are_tabulated_are_worked_out() -> None:
+    """As are other numbers of runs on the two sides."""
+    for base, head in [(Count(15, 17), Count(6, 17)), (Count(4, 4), Count(1, 7))]:
+        assert worse(base, head) == computed(base, head)
 
 
 def test_a_test_as_strict_as_it_says() -> None:
