@@ -8,6 +8,7 @@ class Value(BaseModel):
     """A frozen value of ours: unknown keys are mistakes, numbers are finite."""
 
     model_config = ConfigDict(
+        defer_build=True,
         frozen=True,
         extra="forbid",
         allow_inf_nan=False,
@@ -24,6 +25,7 @@ class AdkValue(BaseModel):
     """
 
     model_config = ConfigDict(
+        defer_build=True,
         frozen=True,
         extra="ignore",
         allow_inf_nan=False,

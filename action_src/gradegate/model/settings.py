@@ -1,12 +1,17 @@
 """What a repository may say in `gradegate.toml` (or `[tool.gradegate]` in pyproject.toml)."""
 
 from datetime import date
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from gradegate.model.base import Value
+from gradegate.model.docstrings import docstrings_of_fields
 from gradegate.model.report import ReasonKind
+
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic_core import CoreSchema
 
 Share = Annotated[float, Field(ge=0, le=1)]
 CommentWhen = Literal["always", "changes", "failures", "never"]
@@ -25,7 +30,17 @@ DEFAULT_FAIL_ON = (
 class Described(Value):
     """A table of the file; what is said under a key is its description in the JSON Schema."""
 
-    model_config = ConfigDict(use_attribute_docstrings=True)
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: "CoreSchema", handler: "GetJsonSchemaHandler"
+    ) -> dict[str, Any]:
+        # `use_attribute_docstrings` would read the source in every job, for a schema in few.
+        found = handler(schema)
+        properties = handler.resolve_ref_schema(found)["properties"]
+        for name, text in docstrings_of_fields(cls).items():
+            if handler.resolve_ref_schema(properties[name]).get("description") != text:
+                properties[name]["description"] = text
+        return found
 
 
 class Suite(Described):
