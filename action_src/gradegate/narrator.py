@@ -1,12 +1,18 @@
-"""How far a run has come, told on standard error: a line that changes, or lines now and then."""
+"""A run as a user sees it: told of on standard error, and ended by a signal."""
 
+import asyncio
 import shutil
+import signal
 import sys
 import time
-from typing import TextIO
+from collections.abc import Coroutine
+from typing import TextIO, TypeVar
 
 from gradegate import numbers
+from gradegate.model.errors import Interrupted
 from gradegate.scoring.usage import Progress
+
+T = TypeVar("T")
 
 SECONDS_BETWEEN_LINES = 10.0
 SECONDS_BETWEEN_CHANGES = 0.1
@@ -59,3 +65,29 @@ class Narrator:
 def _fitting(line: str) -> str:
     """As much as one row holds: what a terminal has broken in two, it cannot take back."""
     return line[: shutil.get_terminal_size().columns - 1]
+
+
+def interruptible(work: Coroutine[None, None, T]) -> T:
+    """Run to the end, or until a signal asks us to stop.
+
+    Raises:
+        Interrupted: after everything that was under way has been wound up.
+    """
+    received: list[int] = []
+
+    async def main() -> T:
+        task = asyncio.ensure_future(work)
+        loop = asyncio.get_running_loop()
+
+        def stop(number: int) -> None:
+            received.append(number)
+            task.cancel()
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stop, number)
+        return await task
+
+    try:
+        return asyncio.run(main())
+    except asyncio.CancelledError:
+        raise Interrupted(received[0] if received else signal.SIGINT) from None

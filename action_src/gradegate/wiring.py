@@ -1,4 +1,7 @@
-"""The one place that builds what touches the outside world."""
+"""The one place that builds what touches the outside world.
+
+Agents and the app are imported where they are wanted: to score recorded runs takes neither.
+"""
 
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -6,19 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from gradegate.agents.adk import AdkAgent
-from gradegate.agents.command import CommandAgent
-from gradegate.agents.conversation import written_users
-from gradegate.agents.interpreter import Environment
-from gradegate.agents.isolation import Hidden, Sandbox, private_places, shield_process
-from gradegate.agents.metrics import MetricCaller
-from gradegate.agents.process import Limits
-from gradegate.agents.recorded import RecordedAgent
-from gradegate.app import World
-from gradegate.evalsets.positions import refuse_outside
-from gradegate.evalsets.traces import read_traces
 from gradegate.judges.on_demand import OnDemand
 from gradegate.judges.routed import Routed
 from gradegate.model.case import Case
@@ -27,12 +19,18 @@ from gradegate.model.secret import Secrets
 from gradegate.model.settings import Judge, Suite
 from gradegate.ports import AgentRunner, Answerer, Ask, Court, UserFactory
 from gradegate.scoring.ask import Asker
-from gradegate.scoring.bench import Progress
-from gradegate.scoring.simulated_user import simulated_users
 from gradegate.scoring.usage import Progress as Asked
-from gradegate.sides.checkout import Side
 from gradegate.store.memory import MemoryStore
 from gradegate.store.sqlite import SqliteStore
+
+if TYPE_CHECKING:
+    from gradegate.agents.command import CommandAgent
+    from gradegate.agents.isolation import Sandbox
+    from gradegate.agents.metrics import MetricCaller
+    from gradegate.agents.recorded import RecordedAgent
+    from gradegate.app import World
+    from gradegate.scoring.bench import Progress
+    from gradegate.sides.checkout import Side
 
 STORE_FILE = Path("store", "gradegate.sqlite")
 """In a folder of its own, closed to agents; environments beside it are open to them."""
@@ -53,11 +51,13 @@ class Outside:
     """Recorded answers to judge with, in place of a model."""
     trusted: bool = False
     """The agents are our own, as in the demo: how well they are kept apart is no news."""
-    on_runs: Progress = lambda _done, _total: None
+    on_runs: "Progress" = lambda _done, _total: None
     on_asked: Callable[[Asked], None] = lambda _: None
 
-    def world(self, store: SqliteStore) -> World:
+    def world(self, store: SqliteStore) -> "World":
         """The world that the app works in."""
+        from gradegate.app import World
+
         return World(
             store=store,
             court=lambda judge, folders: self.court(judge, store, folders),
@@ -132,9 +132,12 @@ class AgentWorkshop:
         return tuple(self._warnings)
 
     def runner_for(
-        self, suite: Suite, side: Side, ask: Ask, cases: Sequence[Case] | None
+        self, suite: Suite, side: "Side", ask: Ask, cases: Sequence[Case] | None
     ) -> AgentRunner:
         """A suite's agent on a side."""
+        from gradegate.agents.conversation import written_users
+        from gradegate.scoring.simulated_user import simulated_users
+
         if suite.traces is not None:
             return _recorded(suite, side, cases)
         users = simulated_users(ask, "", written_users)
@@ -145,6 +148,8 @@ class AgentWorkshop:
                 f"suite `{suite.name}` has no agent: there is none in a folder at or above its "
                 "eval sets; write `agent`, `command` or `traces` for it in gradegate.toml"
             )
+        from gradegate.agents.adk import AdkAgent
+
         return AdkAgent(
             suite,
             side.root,
@@ -155,8 +160,11 @@ class AgentWorkshop:
             users=users,
         )
 
-    def measure_for(self, suite: Suite, side: Side) -> MetricCaller:
+    def measure_for(self, suite: Suite, side: "Side") -> "MetricCaller":
         """Who calls the user's own metrics of a suite."""
+        from gradegate.agents.interpreter import Environment
+        from gradegate.agents.metrics import MetricCaller
+
         return MetricCaller(
             Environment(
                 suite,
@@ -168,7 +176,10 @@ class AgentWorkshop:
             )
         )
 
-    def _command(self, suite: Suite, side: Side, users: UserFactory) -> CommandAgent:
+    def _command(self, suite: Suite, side: "Side", users: UserFactory) -> "CommandAgent":
+        from gradegate.agents.command import CommandAgent
+        from gradegate.agents.process import Limits
+
         assert suite.command is not None  # noqa: S101 - the caller looked
         environ = self._outside.environ
         sandbox = self._sandbox(side, _program(suite.command[0], environ))
@@ -187,8 +198,10 @@ class AgentWorkshop:
         chosen = self._outside.agent_python or suite.python
         return _program(chosen, self._outside.environ) if chosen else ()
 
-    def _sandbox(self, side: Side, needs: Sequence[Path] = ()) -> Sandbox:
+    def _sandbox(self, side: "Side", needs: Sequence[Path] = ()) -> "Sandbox":
         """One a side: its suites share the checkout."""
+        from gradegate.agents.isolation import Hidden, Sandbox, private_places, shield_process
+
         if side.top not in self._sandboxes:
             if not self._sandboxes:
                 shield_process()
@@ -213,7 +226,11 @@ def _program(name: str, environ: Mapping[str, str]) -> list[Path]:
     return [Path(found)] if found else []
 
 
-def _recorded(suite: Suite, side: Side, cases: Sequence[Case] | None) -> RecordedAgent:
+def _recorded(suite: Suite, side: "Side", cases: Sequence[Case] | None) -> "RecordedAgent":
+    from gradegate.agents.recorded import RecordedAgent
+    from gradegate.evalsets.positions import refuse_outside
+    from gradegate.evalsets.traces import read_traces
+
     name = suite.traces or ""
     if not (side.root / name).is_file():
         raise FileError(name, f"there is no such file: correct `traces` of suite `{suite.name}`")

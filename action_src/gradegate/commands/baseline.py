@@ -7,10 +7,9 @@ from pathlib import Path
 
 from gradegate.app import Task, baseline
 from gradegate.commands.files import counted
-from gradegate.commands.run import interruptible
 from gradegate.inputs import Inputs
 from gradegate.model.result import Results
-from gradegate.narrator import Narrator
+from gradegate.narrator import Narrator, interruptible
 from gradegate.sides.checkout import Wanted
 from gradegate.sides.git import NO_BASE, Repo
 from gradegate.store.sqlite import SqliteStore

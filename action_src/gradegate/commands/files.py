@@ -9,25 +9,22 @@ from argparse import Namespace
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
-from gradegate.commands.run import interruptible
-from gradegate.deliver import EXIT_CODES
 from gradegate.evalsets.finding import refuse_errors
 from gradegate.evalsets.load import LoadedSuite, load_cases_of_files
-from gradegate.evalsets.report_file import read_report
 from gradegate.evalsets.traces import read_results, read_traces
 from gradegate.model.case import Case
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.result import CaseResult, Results, Status
 from gradegate.model.settings import Judge, Suite
 from gradegate.model.trace import NotRun, Trace, Traces
+from gradegate.narrator import interruptible
 from gradegate.ports import AgentRunner, Ask
-from gradegate.report.render import render
-from gradegate.report.view import build
-from gradegate.report.words import words_of
-from gradegate.sides.checkout import Side
-from gradegate.sides.git import Repo
 from gradegate.wiring import Outside, cache_folder, store_path
+
+if TYPE_CHECKING:
+    from gradegate.sides.checkout import Side
 
 
 def score(options: Namespace, environ: Mapping[str, str]) -> int:
@@ -102,6 +99,10 @@ def compare(options: Namespace, environ: Mapping[str, str]) -> int:
     """Compare two results files, and decide."""
     del environ
     from gradegate.compare.files import compare_results, lean
+    from gradegate.deliver import EXIT_CODES
+    from gradegate.report.render import render
+    from gradegate.report.view import build
+    from gradegate.report.words import words_of
 
     report = compare_results(lean(read_results(options.base)), lean(read_results(options.head)))
     _write(options.out, render(report, "json"))
@@ -123,6 +124,9 @@ def merge(options: Namespace, environ: Mapping[str, str]) -> int:
 def show(options: Namespace, environ: Mapping[str, str]) -> int:
     """Render one view of a report."""
     del environ
+    from gradegate.evalsets.report_file import read_report
+    from gradegate.report.render import render
+
     report = read_report(options.report)
     text = render(report, options.format, language=options.language, template_dir=options.template)
     sys.stdout.write(text)
@@ -171,11 +175,14 @@ async def _record(
     return [_trace(outcome) for outcome in outcomes]
 
 
-def _copied(agent: Path, into: Path, environ: Mapping[str, str]) -> tuple[Side, str]:
+def _copied(agent: Path, into: Path, environ: Mapping[str, str]) -> tuple["Side", str]:
     """A copy of what the agent is part of, and the agent's folder in it.
 
     The agent may write to its files, and they may be given to another user.
     """
+    from gradegate.sides.checkout import Side
+    from gradegate.sides.git import Repo
+
     if not agent.is_dir():
         raise InputError(f"{agent} is not a folder: name the one the ADK agent is in")
     place = agent.resolve()

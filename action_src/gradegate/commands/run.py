@@ -1,27 +1,21 @@
 """`gradegate run`: the whole job at a terminal. Same engine as the Action."""
 
-import asyncio
-import signal
 import sys
 from argparse import Namespace
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar
 
 from gradegate.app import Evaluated, Task, evaluate
 from gradegate.deliver import EXIT_CODES, Style, writable, write_files
 from gradegate.event import Local
 from gradegate.inputs import Inputs
-from gradegate.model.errors import Interrupted
-from gradegate.narrator import Narrator
+from gradegate.narrator import Narrator, interruptible
 from gradegate.plan import BaseRule, Evaluate, decide
 from gradegate.prepare import Selection
 from gradegate.sides.checkout import Wanted
 from gradegate.sides.git import Repo
 from gradegate.store.sqlite import SqliteStore
 from gradegate.wiring import Outside, cache_folder, store_path
-
-T = TypeVar("T")
 
 HOW_TO_RUN_ALL_THE_SAME = (
     "To see how this side scores all the same: `gradegate run --base none`; to compare it with "
@@ -84,32 +78,6 @@ def evaluate_here(task: Task, outside: Outside, store: Path) -> Evaluated:
             return interruptible(evaluate(task, told.world(opened)))
     finally:
         narrator.close()
-
-
-def interruptible(work: Coroutine[None, None, T]) -> T:
-    """Run to the end, or until a signal asks us to stop.
-
-    Raises:
-        Interrupted: after everything that was under way has been wound up.
-    """
-    received: list[int] = []
-
-    async def main() -> T:
-        task = asyncio.ensure_future(work)
-        loop = asyncio.get_running_loop()
-
-        def stop(number: int) -> None:
-            received.append(number)
-            task.cancel()
-
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, stop, number)
-        return await task
-
-    try:
-        return asyncio.run(main())
-    except asyncio.CancelledError:
-        raise Interrupted(received[0] if received else signal.SIGINT) from None
 
 
 def show(done: Evaluated, out: Path | None, language: str | None) -> int:
