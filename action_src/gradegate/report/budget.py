@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 from gradegate.report.view import ReportView
 from gradegate.report.words import Words
@@ -41,6 +42,7 @@ def fit(
     cases = sum(len(section.cases) for section in view.sections)
     detailed = sum(not case.folded for section in view.sections for case in section.cases)
 
+    @cache
     def attempt(rows: int, evidence: int) -> str | None:
         text = render(shortened(short, words, rows=rows, evidence=evidence))
         return text if measure(text) <= limit else None

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from gradegate.model.errors import FileError, InputError
@@ -18,6 +18,8 @@ class Repo:
     """A git repository that is read and left as it was. Made by `Repo.open`."""
 
     git: Git
+    _commits: set[str] = field(default_factory=set, compare=False, repr=False)
+    """Known to be the shas of commits, so that git is asked once for each."""
 
     @classmethod
     def open(cls, path: Path, environ: Mapping[str, str] | None = None) -> "Repo":
@@ -102,9 +104,14 @@ class Repo:
         return fetch.fetch_missing(self.git, remote, wanted, meets=meets, token=token)
 
     def _commit(self, rev: str) -> str | None:
+        if rev in self._commits:
+            return rev
         name = f"{rev}^{{commit}}"
         found = self.git.call("rev-parse", "--verify", "--quiet", "--end-of-options", name)
-        return found.text if found.ok else None
+        if not found.ok:
+            return None
+        self._commits.add(found.text)
+        return found.text
 
 
 def base_of(repo: Repo, head: str, base: str | None) -> str | None:
