@@ -11,17 +11,20 @@ as usual: slower, and with the same scores.
 
 import builtins
 import importlib
+import logging
 import sys
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from threading import Lock
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 EMPTY = ("nltk", "nltk.stem")
 """Packages whose own code is not run: it imports everything below them."""
 OURS = ("nltk", "rouge_score")
+ABSL = SimpleNamespace(logging=logging)
+"""rouge-score tells absl's log of one thing, as it would any other."""
 
 _lock = Lock()
 _loaded: list["Rouge"] = []
@@ -103,6 +106,8 @@ class _Shelf:
         level: int = 0,
     ) -> Any:
         """What the `import` statements of these modules do."""
+        if name == "absl" and fromlist == ("logging",):
+            return ABSL
         top = name.partition(".")[0]
         if level or top not in OURS:
             return builtins.__import__(name, globals, locals, fromlist, level)
