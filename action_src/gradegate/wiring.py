@@ -83,9 +83,12 @@ class Outside:
 
     def _gemini(self) -> Answerer | str:
         """The judge; where there is none, which variable to set."""
-        from gradegate.judges.gemini import GeminiAnswerer
+        from gradegate.judges.gemini import GeminiAnswerer, load_sdk
 
-        return GeminiAnswerer.from_environ(self.environ)
+        judge = GeminiAnswerer.from_environ(self.environ)
+        if not isinstance(judge, str):
+            load_sdk()
+        return judge
 
     def _vertex(self, folders: Sequence[Path], max_parallel: int) -> Answerer | str:
         """Vertex AI's evaluation service; where there is none, which variable to set."""

@@ -97,6 +97,11 @@ class GeminiAnswerer:
         return read_response(response)
 
 
+def load_sdk() -> None:
+    """Import google-genai. It takes seconds: for a thread, while agents are still at work."""
+    import google.genai  # noqa: F401 - so that it is there
+
+
 def request_config(question: Question[Any]) -> "GenerateContentConfig | str":
     """The user's own settings and the form of the answer, which is ours to say.
 

@@ -1,6 +1,7 @@
 """The outcome on GitHub: one check and one comment per check name."""
 
-from typing import Self
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
 
 from gradegate.model.errors import ForgeError
 from gradegate.ports import CheckOutput, Posted, Skipped
@@ -9,13 +10,18 @@ from gradegate.publish.checks import Check
 from gradegate.publish.comments import StickyComment
 from gradegate.publish.refusal import or_forge_error, or_skipped
 
+if TYPE_CHECKING:
+    from github import Github
+    from github.Repository import Repository
+
 
 class GitHubForge:
     """Posts through GitHub's API. What GitHub does not allow is skipped, with the reason.
 
     `details_url` is where the check's "Details" leads; `external_id` is kept with the
     check for whoever wants to find the run again. All waiting for GitHub's rate limits
-    together takes at most `patience_seconds`.
+    together takes at most `patience_seconds`. PyGithub is imported with the first thing asked
+    of GitHub: a fork's own job asks nothing.
     """
 
     def __init__(  # noqa: PLR0913 - what GitHub needs to know, each by name
@@ -30,19 +36,41 @@ class GitHubForge:
         patience_seconds: float = 300.0,
         seconds_between_writes: float = 1.0,
     ) -> None:
-        from gradegate.publish.client import connect
-
+        if not token:
+            raise ForgeError("no GitHub token: set `github-token: ${{ github.token }}`")
         if repository.count("/") != 1 or not all(repository.split("/")):
             raise ForgeError(f"{repository!r} is no repository: write it as owner/name")
-        self._client = connect(
-            token,
-            api_url,
-            patience_seconds=patience_seconds,
-            seconds_between_writes=seconds_between_writes,
+        self._token = token
+        self._api_url = api_url
+        self._name = repository
+        self._check_name = check_name
+        self._details_url = details_url
+        self._external_id = external_id
+        self._patience_seconds = patience_seconds
+        self._seconds_between_writes = seconds_between_writes
+
+    @cached_property
+    def _client(self) -> "Github":
+        from gradegate.publish.client import connect
+
+        return connect(
+            self._token,
+            self._api_url,
+            patience_seconds=self._patience_seconds,
+            seconds_between_writes=self._seconds_between_writes,
         )
-        self._repository = self._client.get_repo(repository)
-        self._check = Check(self._repository, check_name, details_url, external_id)
-        self._comment = StickyComment(self._client, self._repository, check_name)
+
+    @cached_property
+    def _repository(self) -> "Repository":
+        return self._client.get_repo(self._name)
+
+    @cached_property
+    def _check(self) -> Check:
+        return Check(self._repository, self._check_name, self._details_url, self._external_id)
+
+    @cached_property
+    def _comment(self) -> StickyComment:
+        return StickyComment(self._client, self._repository, self._check_name)
 
     def start_check(self, sha: str) -> Posted | Skipped:
         """Show the check as in progress."""
@@ -78,8 +106,9 @@ class GitHubForge:
         )
 
     def close(self) -> None:
-        """Close the connections."""
-        self._client.close()
+        """Close the connections, where there are any."""
+        if "_client" in vars(self):
+            self._client.close()
 
     def __enter__(self) -> Self:
         return self
