@@ -12,7 +12,7 @@ WORKFLOWS := $(wildcard .github/workflows/*.yml)
 WRITTEN := build/init
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-scale pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container
+.PHONY: help bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
@@ -77,6 +77,9 @@ golden: $(READY) ## rewrite the golden files from what the code renders now
 
 bench-scale: $(READY) ## ten thousand cases compared and decided: seconds and memory
 	$(BIN)/python -m benchmarks.scale
+
+bench-start: $(READY) ## what it costs to start, in units that hold on any machine
+	$(BIN)/python -m benchmarks.start
 
 bench-calibration: $(READY) ## how often the gate cries wolf, what it finds and what that costs: the tables of docs/statistics.md
 	$(BIN)/python -m benchmarks.calibration

@@ -112,5 +112,5 @@ def _present(repo: Repo, rev: str, token: str | None) -> str:
 def _copied(repo: Repo, rev: str, into: Path, folder: str) -> tuple[Side, tuple[str, ...]]:
     if rev == WORKTREE:
         return Side("", into, into / folder), repo.export_worktree(into)
-    warnings = repo.export(rev, into)
-    return Side(repo.resolve(rev), into, into / folder), warnings
+    commit = repo.resolve(rev)
+    return Side(commit, into, into / folder), repo.export(commit, into)
