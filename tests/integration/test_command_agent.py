@@ -4,6 +4,8 @@ import asyncio
 import os
 import sys
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -71,6 +73,30 @@ def is_alive(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return state != "Z"
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[Callable[[], bool]]:
+    """Whether any process lives that a bomb in this folder has led to.
+
+    They hold a pipe open, and the kernel tells when nobody does any more: a look at all
+    processes would miss who was not there when it began and had ended when it came to them.
+    """
+    os.mkfifo(folder / "alive")
+    (folder / "alive").chmod(0o666)
+    pipe = os.open(folder / "alive", os.O_RDONLY | os.O_NONBLOCK)
+
+    def lives() -> bool:
+        try:
+            return os.read(pipe, 1) != b""
+        except BlockingIOError:
+            return True
+
+    try:
+        yield lives
+    finally:
+        (folder / "stop").touch()
+        os.close(pipe)
 
 
 async def test_a_conversation_is_had_turn_by_turn(tmp_path: Path) -> None:
@@ -246,6 +272,17 @@ async def test_no_process_survives_the_agent(tmp_path: Path) -> None:
     assert len(pids) == 2
     await asyncio.sleep(0.1)
     assert not any(map(is_alive, pids))
+
+
+async def test_a_chain_of_children_does_not_outlive_the_agent(tmp_path: Path) -> None:
+    """Each leaves the group, has a child and ends; also where they share our uid."""
+    with watched(tmp_path) as lives:
+        async with agent(tmp_path) as runner:
+            trace = await runner.run(case("bomb"), 1)
+            assert lives()
+        assert not lives()
+    assert isinstance(trace, Trace)
+    assert texts(trace) == ["lit"]
 
 
 async def test_a_cancelled_run_leaves_the_other_sessions_alone(tmp_path: Path) -> None:

@@ -99,7 +99,10 @@ class Sandbox:
     def close(self) -> None:
         """End whatever is left of the agent, and remove its home."""
         if self._identity:
-            self.warning = _sweep(self._identity.uid) or self.warning
+            left = _sweep(self._identity.uid)
+            if left:
+                self.warning = left
+                self._identity.claim.detach()  # never closed: the uid is nobody else's to use
             self._identity.claim.close()
             self._identity = None
         shutil.rmtree(self.home, ignore_errors=True)
@@ -204,17 +207,16 @@ def _blocked_at(place: Path) -> Path | None:
 
 def _claim_uid() -> Identity:
     """A uid without an account, a process or another gradegate; the kernel keeps the claim."""
-    busy = set(_uids_of_processes())
     for uid in _agents_uids():
-        if uid in busy:
-            continue
         claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
             claim.bind(f"\0gradegate-agent-{uid}")
         except OSError:
             claim.close()
             continue
-        return Identity(uid, claim)
+        if not _has_processes(uid):
+            return Identity(uid, claim)
+        claim.close()
     raise InputError(f"all uids from {_UIDS[0]} to {_UIDS[-1]} are in use: no agent can be run")
 
 
@@ -226,11 +228,27 @@ def _agents_uids() -> Iterator[int]:
     yield from (uid for uid in _UIDS if uid not in accounts.values())
 
 
+def _has_processes(uid: int) -> bool:
+    """Whether there is any, be it one that has ended and whose parent did not ask how.
+
+    The kernel goes through its own list. In a look through /proc a process can be gone by the
+    time its file is opened, and its child was not there when the folder was listed: who forks
+    and ends without pause is never seen.
+    """
+    try:
+        os.getpriority(os.PRIO_USER, uid)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def _uids_of_processes() -> Iterator[int]:
     """Of all that still run. A process can make its folder in /proc root's, its status not."""
-    for status in Path("/proc").glob("[0-9]*/status"):
-        with suppress(OSError):
-            said = status.read_text(errors="replace")
+    for folder in Path("/proc").iterdir():
+        if not folder.name.isdecimal():
+            continue
+        with suppress(OSError):  # it ended while we looked
+            said = (folder / "status").read_text(errors="replace")
             if "\nState:\tZ" not in said:
                 yield int(said.partition("\nUid:")[2].split()[0])
 
@@ -244,10 +262,16 @@ def _give(folder: Path, uid: int) -> None:
 
 
 def _sweep(uid: int) -> str | None:
-    """End all processes of the uid; again, should one of them end our helper first."""
+    """End all processes of the uid; again, should one of them end our helper first.
+
+    Once the helper is through nobody of the uid can fork: what a look through /proc does not
+    find any more is gone for good.
+    """
     for _ in range(_SWEEPS):
-        if uid not in _uids_of_processes():
+        if not _has_processes(uid):
             return None
-        subprocess.run(supervisor("sweep", str(uid)), env=LIBRARIES, check=False)
+        helper = subprocess.run(supervisor("sweep", str(uid)), env=LIBRARIES, check=False)
+        if helper.returncode == 0 and uid not in _uids_of_processes():
+            return None
         time.sleep(_SETTLING)
     return f"processes of the agent's (uid {uid}) could not be ended"

@@ -4,7 +4,8 @@ Run as a script by our interpreter, with the standard library alone:
 
     supervisor.py run FD      FD is a socket: the order comes in as JSON, and what kept the
                               program from starting goes back; nothing goes back if it started
-    supervisor.py sweep UID   end every process of a uid that is the agent's alone
+    supervisor.py sweep UID   end every process of a uid that is the agent's alone; exit code 0
+                              says that the kernel has been through all of them
 
 A process of its own can do three things that its parent cannot: be the one to whom children
 that leave the group and the session are handed (`PR_SET_CHILD_SUBREAPER`), set limits between
@@ -56,15 +57,21 @@ def run(channel: socket.socket) -> NoReturn:
 
 
 def sweep(uid: int) -> None:
-    """End all processes of the uid at once: `kill(-1)` gives a fork bomb no gap to slip through."""
+    """End all processes of the uid at once.
+
+    `kill(-1)` gives a fork bomb no gap to slip through: nobody can fork while the kernel goes
+    through the list, nor afterwards with the signal waiting. A process of the uid can end this
+    one before it gets there; then its exit code is not 0.
+    """
     if uid <= 0:
         raise ValueError(uid)
     os.setgroups([])
     os.setresgid(uid, uid, uid)
     os.setresuid(uid, uid, uid)
-    if os.getresuid() == (uid, uid, uid):
-        with suppress(ProcessLookupError):
-            os.kill(-1, signal.SIGKILL)
+    if os.getresuid() != (uid, uid, uid):
+        raise PermissionError(uid)
+    with suppress(ProcessLookupError):
+        os.kill(-1, signal.SIGKILL)
 
 
 def _read(channel: socket.socket) -> dict[str, Any]:

@@ -10,7 +10,7 @@ log TEXT        write TEXT to the log           spawn           start a sleeping
 close badly     crash when the session is       environment     answer the environment's names
                 closed                          eat             use memory without end
 escape          start a child that leaves the   bomb            start children that start children
-                group, say its pid                              and leave, without end
+                group, say its pid                              and leave, until there is `stop`
 write PATH      change a file                   descriptors     answer what it has open
 read PATH       answer what is in a file        mute            close standard output, and live on
 """
@@ -87,12 +87,15 @@ def _escape(session: str, _rest: str) -> None:
 
 
 def _bomb(session: str, _rest: str) -> None:
-    """Each generation leaves the group, has a child and ends."""
+    """Each generation leaves the group, has a child and ends; all hold `alive` open."""
+    held = os.open("alive", os.O_WRONLY)
     if os.fork() == 0:
-        while True:
+        while not os.access("stop", os.F_OK):
             os.setsid()
             if os.fork():
                 os._exit(0)
+        os._exit(0)
+    os.close(held)
     _say(session, "lit")
 
 
