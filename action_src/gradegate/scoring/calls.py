@@ -99,7 +99,7 @@ class Caller:
                 reason = self._reason_to_stop(asking, trouble)
                 if reason is not None:
                     return Failed(reason)
-                outcome = await self._call(asking, sample)
+                outcome = await self._call(asking, sample, trouble)
             if isinstance(outcome, Reply):
                 self._keep(asking, key, outcome)
                 return outcome
@@ -110,7 +110,7 @@ class Caller:
             await asyncio.sleep(pause)
         raise AssertionError("counting has no end")
 
-    async def _call(self, asking: Asking, sample: int) -> Reply | Trouble:
+    async def _call(self, asking: Asking, sample: int, earlier: Trouble | None) -> Reply | Trouble:
         assert not isinstance(self._answerer, str)  # noqa: S101 - `_reason_to_stop` saw to it
         self._sent += 1
         limit = min(self._patience.per_call, asking.clock.left(_now()))
@@ -118,6 +118,9 @@ class Caller:
             async with asyncio.timeout(limit):
                 return await self._answerer.answer(asking.question, sample)
         except TimeoutError:
+            if earlier is not None and limit < self._patience.per_call:
+                # Our time was up, and not the service's: what it said before is the reason.
+                return earlier._replace(slow_down=False, wait=None)
             return Trouble(f"the judge did not answer within {limit:.3g} s", may_pass=True)
 
     def _reason_to_stop(self, asking: Asking, trouble: Trouble | None) -> str | None:

@@ -111,6 +111,22 @@ def test_a_hanging_call_is_cut_off_and_made_again() -> None:
     asking(Scripted(script), main)
 
 
+def test_a_call_that_the_end_of_a_verdict_cuts_off_does_not_hide_the_trouble() -> None:
+    """Refused until then, and its last call is still under way: the refusal is the reason."""
+
+    async def script(*_: object) -> Reply | Trouble:
+        if now() > 580:
+            await asyncio.sleep(100)
+        return BUSY
+
+    async def main(ask: Asker) -> None:
+        failure = (await ask(question(), 1)).failure or ""
+        assert failure.startswith("429 RESOURCE_EXHAUSTED (")
+        assert 590 < now() <= 600
+
+    asking(Scripted(script), main)
+
+
 def test_the_service_is_asked_again_after_it_was_down() -> None:
     """Questions that come later find it well."""
 
