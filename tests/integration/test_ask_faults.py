@@ -8,16 +8,20 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from aiohttp import ClientSession
+
 from gradegate.judges.gemini import GeminiAnswerer
-from gradegate.model.question import Votes
+from gradegate.model.question import Question, Votes
 from gradegate.model.result import Usage
 from gradegate.model.settings import Judge
+from gradegate.ports import Reply, Trouble
 from gradegate.scoring.ask import Asker
 from gradegate.scoring.patience import Patience
 from gradegate.store.sqlite import SqliteStore
 from tests.standins.gemini import Fault, GeminiStandin, always, prompt_of, share_of
 from tests.standins.gemini.faults import IN_TRANSPORT, REFUSAL
 from tests.standins.judging import Opinion, question
+from tests.standins.virtual_time import in_virtual_time
 
 QUESTIONS = 40
 PATIENCE = Patience(per_call=2.0, per_verdict=60.0, first_retry=0.02, longest_retry=0.5)
@@ -52,24 +56,68 @@ class Moody:
         return next(WITHHELD) if withheld else opinion(body)
 
 
-async def judged(gemini: GeminiStandin, store: Path) -> tuple[list[Votes[Opinion]], Usage]:
-    """Ask all questions at once."""
-    judge = GeminiAnswerer.from_environ(gemini.environ)
-    with SqliteStore(store) as kept:
-        async with Asker(judge, kept, Judge(max_parallel=16), patience=PATIENCE) as ask:
-            votes = await asyncio.gather(*(ask(question(f"<{n}>"), 5) for n in range(QUESTIONS)))
-            return votes, ask.usage()
+class Counted:
+    """The judge, and whether the service owes it an answer; one that hangs owes none."""
+
+    def __init__(self, gemini: GeminiStandin) -> None:
+        judge = GeminiAnswerer.from_environ(gemini.environ)
+        assert isinstance(judge, GeminiAnswerer)
+        self._judge, self._gemini = judge, gemini
+        self._sent_before = len(gemini.requests)
+        self._under_way = self._given_up = 0
+
+    async def answer(self, question: Question[Any], sample: int) -> Reply | Trouble:
+        """Pass it on."""
+        self._under_way += 1
+        try:
+            return await self._judge.answer(question, sample)
+        except asyncio.CancelledError:
+            self._given_up += 1
+            raise
+        finally:
+            self._under_way -= 1
+
+    async def close(self) -> None:
+        """Close the judge."""
+        await self._judge.close()
+
+    def is_owed(self) -> bool:
+        """Whether anything is under way that will be answered."""
+        sent = self._gemini.requests[self._sent_before :]
+        hung = sum(request.fault is Fault.HANG for request in sent)
+        return self._under_way > hung - self._given_up
 
 
-async def test_a_third_of_calls_failing_changes_no_outcome(tmp_path: Path) -> None:
+def judged(
+    gemini: GeminiStandin,
+    store: Path,
+    *,
+    questions: int = QUESTIONS,
+    samples: int = 5,
+    patience: Patience = PATIENCE,
+) -> tuple[list[Votes[Opinion]], Usage]:
+    """Ask all questions at once; the clock stands still while the service works."""
+    judge = Counted(gemini)
+
+    async def run() -> tuple[list[Votes[Opinion]], Usage]:
+        with SqliteStore(store) as kept:
+            async with Asker(judge, kept, Judge(max_parallel=16), patience=patience) as ask:
+                asked = (ask(question(f"<{n}>"), samples) for n in range(questions))
+                async with asyncio.timeout(10 * patience.per_verdict):
+                    return await asyncio.gather(*asked), ask.usage()
+
+    return in_virtual_time(run(), judge.is_owed)
+
+
+def test_a_third_of_calls_failing_changes_no_outcome(tmp_path: Path) -> None:
     """503, 429 with and without a wait, hangs, resets, cut bodies, withheld answers."""
     with GeminiStandin(opinion) as gemini:
-        calm, _ = await judged(gemini, tmp_path / "calm")
+        calm, _ = judged(gemini, tmp_path / "calm")
     with GeminiStandin(Moody(), faults=share_of(0.3, IN_TRANSPORT)) as gemini:
-        stormy, usage = await judged(gemini, tmp_path / "stormy")
+        stormy, usage = judged(gemini, tmp_path / "stormy")
         faults = Counter(request.fault for request in gemini.requests)
         sent = len(gemini.requests)
-        again, none = await judged(gemini, tmp_path / "stormy")
+        again, none = judged(gemini, tmp_path / "stormy")
     assert [votes.failure for votes in stormy] == [None] * QUESTIONS
     assert [dict(votes.yes) for votes in stormy] == [dict(votes.yes) for votes in calm]
     assert set(faults) == {None, *IN_TRANSPORT}
@@ -79,31 +127,47 @@ async def test_a_third_of_calls_failing_changes_no_outcome(tmp_path: Path) -> No
     assert (none.judge_calls, none.judge_retries) == (0, 0)
 
 
-async def test_every_call_refused_is_a_failure_with_the_service_s_message(tmp_path: Path) -> None:
+def test_every_call_refused_is_a_failure_with_the_service_s_message(tmp_path: Path) -> None:
     """No verdict is made up, and the service is not hammered."""
     with GeminiStandin(opinion, faults=always(Fault.REFUSED)) as gemini:
-        votes, usage = await judged(gemini, tmp_path / "store")
+        votes, usage = judged(gemini, tmp_path / "store")
         assert all(REFUSAL in (each.failure or "") for each in votes)
         assert not any(each.answers or each.yes for each in votes)
         assert len(gemini.requests) <= 16
         assert usage.judge_calls == 0
 
 
-async def test_a_service_that_only_says_busy_ends_in_its_message(tmp_path: Path) -> None:
+def test_a_service_that_only_says_busy_ends_in_its_message(tmp_path: Path) -> None:
     """Within the time for one verdict, however many are asked."""
-    patience = Patience(per_call=1.0, per_verdict=2.0, first_retry=0.1, longest_retry=0.5)
+    patience = Patience(per_call=1.0, per_verdict=2.0, first_retry=1.0, longest_retry=1.0)
     with GeminiStandin(opinion, faults=always(Fault.BUSY)) as gemini:
-        judge = GeminiAnswerer.from_environ(gemini.environ)
-        with SqliteStore(tmp_path / "store") as store:
-            async with Asker(judge, store, Judge(), patience=patience) as ask, asyncio.timeout(20):
-                votes = await asyncio.gather(*(ask(question(f"<{n}>"), 5) for n in range(300)))
+        votes, _ = judged(gemini, tmp_path / "store", questions=300, samples=1, patience=patience)
     assert all("429 RESOURCE_EXHAUSTED" in (each.failure or "") for each in votes)
 
 
 async def test_no_more_calls_are_under_way_than_allowed(tmp_path: Path) -> None:
-    """Counted by the service."""
-    with GeminiStandin(opinion, latency=0.05) as gemini:
-        votes, usage = await judged(gemini, tmp_path / "store")
+    """Counted by the service, which answers nobody until as many have come as will come."""
+    patience = Patience(per_call=600.0)
+    with GeminiStandin(opinion) as gemini, SqliteStore(tmp_path / "store") as store:
+        gemini.hold()
+        judge = GeminiAnswerer.from_environ(gemini.environ)
+        async with (
+            asyncio.timeout(120),
+            Asker(judge, store, Judge(max_parallel=16), patience=patience) as ask,
+        ):
+            asked = [asyncio.create_task(ask(question(f"<{n}>"), 5)) for n in range(QUESTIONS)]
+            while await most_at_once(gemini) < 16:
+                pass
+            for _ in range(20):  # a seventeenth call would have come by one of these
+                assert await most_at_once(gemini) == 16
+            gemini.release()
+            votes = await asyncio.gather(*asked)
         assert gemini.most_at_once == 16
-        assert usage.judge_calls == len(gemini.requests) == 3 * QUESTIONS
+        assert ask.usage().judge_calls == len(gemini.requests) == 3 * QUESTIONS
         assert all(each.failure is None for each in votes)
+
+
+async def most_at_once(gemini: GeminiStandin) -> int:
+    """What the service says of its calls, asked from the same loop over a connection like them."""
+    async with ClientSession() as session, session.get(f"{gemini.url}/requests") as answer:
+        return int((await answer.json())["most_at_once"])

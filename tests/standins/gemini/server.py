@@ -87,9 +87,19 @@ class GeminiStandin:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)
 
+    def hold(self) -> None:
+        """Answer no call that comes from now on, until `release`."""
+        self._loop.call_soon_threadsafe(self._released.clear)
+
+    def release(self) -> None:
+        """Answer what was held, and what comes from now on."""
+        self._loop.call_soon_threadsafe(self._released.set)
+
     async def serve(self) -> None:
         """Serve until told to stop."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        self._released = asyncio.Event()
+        self._released.set()
         app = web.Application(client_max_size=64 * 1024 * 1024)
         app.router.add_post("/{version}/models/{call}", self._with_key)
         vertex = "/{version}/projects/{project}/locations/{location}/publishers/google/models"
@@ -129,6 +139,7 @@ class GeminiStandin:
         if wrong := _mistake(body, method):
             return _error(400, "INVALID_ARGUMENT", wrong)
         with self._counted():
+            await self._released.wait()
             await asyncio.sleep(self._latency)
             response = self._response(model, body, number)
             if fault is not None:

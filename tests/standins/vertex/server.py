@@ -55,14 +55,13 @@ class Request(NamedTuple):
 class VertexStandin:
     """The service, in a thread of its own for as long as the context lasts."""
 
-    def __init__(self, score: Score, *, latency: float = 0.0, faults: Plan = NO_FAULTS) -> None:
+    def __init__(self, score: Score, *, faults: Plan = NO_FAULTS) -> None:
         self.requests: list[Request] = []
         self.most_at_once = 0
         self.fetched = 0
         self.score = score
         self.faults = faults
         self.url = ""
-        self._latency = latency
         self._at_once = 0
         self._ready = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self.serve()), daemon=True)
@@ -106,9 +105,19 @@ class VertexStandin:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)
 
+    def hold(self) -> None:
+        """Answer no call that comes from now on, until `release`."""
+        self._loop.call_soon_threadsafe(self._released.clear)
+
+    def release(self) -> None:
+        """Answer what was held, and what comes from now on."""
+        self._loop.call_soon_threadsafe(self._released.set)
+
     async def serve(self) -> None:
         """Serve until told to stop."""
         self._loop, self._stop = asyncio.get_running_loop(), asyncio.Event()
+        self._released = asyncio.Event()
+        self._released.set()
         app = web.Application(client_max_size=64 * 1024 * 1024)
         place = "/v1beta1/projects/{project}/locations/{location}/:evaluateInstances"
         app.router.add_post(place, self._with_token)
@@ -146,7 +155,7 @@ class VertexStandin:
         fault = self.faults(len(self.requests) + 1)
         self.requests.append(Request(metric, body["instance"], time.monotonic(), fault))
         with self._counted():
-            await asyncio.sleep(self._latency)
+            await self._released.wait()
             answer = {"metricResults": [self.score(metric, body["instance"])]}
             if fault is not None:
                 return await commit(fault, request, answer)
