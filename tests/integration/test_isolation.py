@@ -1,6 +1,7 @@
 """What an agent can do to us, to the other side and to the machine: nothing beyond its case."""
 
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -55,9 +56,19 @@ def agent(
     sandbox: Sandbox, limits: Limits = NEEDED, *, turn_timeout: float = 20.0, sessions: int = 8
 ) -> CommandAgent:
     """The agent that does as its user says, in the sandbox."""
-    python = str(SYSTEM_PYTHON) if sandbox.user else sys.executable
-    launch = sandbox.launch([python, str(PROGRAMS / "scripted.py")], os.environ, [], limits)
+    command = [python_for(sandbox), program_for(sandbox, "scripted.py")]
+    launch = sandbox.launch(command, os.environ, [], limits)
     return CommandAgent(launch, turn_timeout=turn_timeout, max_sessions=sessions)
+
+
+def python_for(sandbox: Sandbox) -> str:
+    """An interpreter that the agent can reach."""
+    return str(SYSTEM_PYTHON) if sandbox.user else sys.executable
+
+
+def program_for(sandbox: Sandbox, name: str) -> str:
+    """A copy of a program where the agent can reach it: our own tree may be closed to it."""
+    return str(shutil.copy(PROGRAMS / name, sandbox.home))
 
 
 async def test_a_child_that_leaves_the_group_ends_with_the_program(sandbox: Sandbox) -> None:
@@ -166,7 +177,7 @@ async def test_memory_without_end_fails_its_own_case(sandbox: Sandbox) -> None:
 async def test_no_file_grows_without_end_and_no_core_is_left(sandbox: Sandbox) -> None:
     """A file larger than allowed ends the one who writes it."""
     program = "open('big', 'wb').write(bytes(9 << 20))"
-    python = str(SYSTEM_PYTHON) if sandbox.user else sys.executable
+    python = python_for(sandbox)
     launch = sandbox.launch([python, "-c", program], os.environ, [], Limits(file_mb=8))
     (trace,) = await run_all(CommandAgent(launch), case("say x"))
     assert "signal 25" in (trace.error or "") or "File too large" in (trace.error or "")
@@ -175,7 +186,7 @@ async def test_no_file_grows_without_end_and_no_core_is_left(sandbox: Sandbox) -
 
 async def test_processor_time_is_limited(sandbox: Sandbox) -> None:
     """A busy loop ends by itself."""
-    python = str(SYSTEM_PYTHON) if sandbox.user else sys.executable
+    python = python_for(sandbox)
     launch = sandbox.launch(
         [python, "-c", "while True: pass"], os.environ, [], Limits(cpu_seconds=1)
     )
@@ -196,8 +207,8 @@ async def test_the_number_of_processes_is_limited(sandbox: Sandbox) -> None:
 
 async def test_a_case_has_its_time_and_no_more(sandbox: Sandbox) -> None:
     """Turns that are each in time can still be too many together."""
-    python = str(SYSTEM_PYTHON) if sandbox.user else sys.executable
-    launch = sandbox.launch([python, str(PROGRAMS / "one_at_a_time.py")], os.environ)
+    command = [python_for(sandbox), program_for(sandbox, "one_at_a_time.py")]
+    launch = sandbox.launch(command, os.environ)
     runner = CommandAgent(launch, turn_timeout=5, case_timeout=1.0, max_sessions=1)
     (trace,) = await run_all(runner, case(*["wait 0.3"] * 5))
     assert "took more than 1 s over the case" in (trace.error or "")
@@ -253,7 +264,7 @@ async def test_nothing_but_three_pipes_is_open(sandbox: Sandbox) -> None:
 
 async def test_the_agent_cannot_gain_rights(sandbox: Sandbox) -> None:
     """Set-user-ID programs do nothing for it."""
-    python = str(SYSTEM_PYTHON) if sandbox.user else sys.executable
+    python = python_for(sandbox)
     program = "import sys; sys.exit(open('/proc/self/status').read())"
     launch = sandbox.launch([python, "-c", program], os.environ)
     (trace,) = await run_all(CommandAgent(launch), case("say x"))

@@ -10,11 +10,12 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from gradegate.agents.recipes import DEFAULT_ADK, Kind, Recipe
+from gradegate.agents.uv import MISSING, find_uv, found_uvs, uv_for_others
 
 _PASSED_ON = (
     "LANG",
@@ -70,20 +71,33 @@ class Builder:
 
     async def build(self, recipe: Recipe) -> Path | NotBuilt:
         """The interpreter of an environment with all that the recipe asks for."""
-        uv = find_uv(self.environ)
-        if uv is None:
-            return NotBuilt(
-                "uv is not installed: `pip install uv`, or name an interpreter with `python`"
-            )
         with tempfile.TemporaryDirectory(prefix="gradegate-uv-") as home:
             self._hand_over(Path(home))
-            work = _Work(uv, recipe.folder, self._environment(home), self.user)
-            return await self._in_home(recipe, work)
+            work = _Work("uv", recipe.folder, self._environment(home), self.user)
+            async with self._uv(work) as uv:
+                if isinstance(uv, str):
+                    return NotBuilt(uv)
+                name, program = uv
+                return await self._in_home(recipe, replace(work, uv=program), name)
 
-    async def _in_home(self, recipe: Recipe, work: "_Work") -> Path | NotBuilt:
+    @asynccontextmanager
+    async def _uv(self, work: "_Work") -> AsyncIterator[tuple[str, str] | str]:
+        """What uv is called and where to start it, or why it cannot be."""
+        if self.user is None:
+            uv = find_uv(self.environ)
+            yield (uv, uv) if uv else MISSING
+            return
+
+        async def runs(program: str) -> bool:
+            return (await work.run([program, "--version"], 60, cwd=Path("/"))).ok
+
+        async with uv_for_others(list(found_uvs(self.environ)), runs) as found:
+            yield found
+
+    async def _in_home(self, recipe: Recipe, work: "_Work", uv: str) -> Path | NotBuilt:
         found = await work.call("python", "find", "--system", "--resolve-links", seconds=60)
         request = found.output.strip() if found.ok else None
-        place = await self._folder(work) / recipe.key(f"{request} {work.uv}")
+        place = await self._folder(work) / recipe.key(f"{request} {uv}")
         async with _locked(place.with_suffix(".lock")):
             if not (place / _READY).is_file():
                 failed = await self._make(recipe, work, place, request)
@@ -159,12 +173,6 @@ class Builder:
                     path.chmod(path.stat().st_mode & 0o755)
 
 
-def find_uv(environ: Mapping[str, str]) -> str | None:
-    """The uv on PATH, or the one installed beside us."""
-    beside = str(Path(sys.executable).parent)
-    return shutil.which("uv", path=environ.get("PATH", "")) or shutil.which("uv", path=beside)
-
-
 def _steps(recipe: Recipe, venv: Path, request: str | None) -> list[list[str]]:
     """What to ask of uv, in order."""
     choose = ["--python", request] if request else []
@@ -222,16 +230,19 @@ class _Work:
         as_whom: dict[str, Any] = {}
         if self.user:
             as_whom = {"user": self.user[0], "group": self.user[1], "extra_groups": []}
-        process = await asyncio.create_subprocess_exec(
-            *command,
-            cwd=cwd or self.folder,
-            env={**self.env, **(env or {})},
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            start_new_session=True,
-            **as_whom,
-        )
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                cwd=cwd or self.folder,
+                env={**self.env, **(env or {})},
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.STDOUT,
+                start_new_session=True,
+                **as_whom,
+            )
+        except OSError as error:
+            return _Done(ok=False, output=f"{command[0]} cannot be started: {error.strerror}")
         try:
             async with asyncio.timeout(seconds):
                 output, _ = await process.communicate()

@@ -66,7 +66,10 @@ class Environment:
         chosen = self.agent_python or self.suite.python
         if chosen:
             python = _existing(self.root, chosen)
-            return Interpreter(python, (self.root,)) if python else f"there is no {chosen}"
+            if python is None:
+                return f"there is no {chosen}"
+            blocked = self._blocked_at(python)
+            return _closed(chosen, blocked) if blocked else Interpreter(python, (self.root,))
         recipe = find_recipe(self.root, place, self.suite.requirements)
         if isinstance(recipe, str):
             return recipe
@@ -77,11 +80,24 @@ class Environment:
             return built.reason
         return Interpreter(built, (*recipe.import_from, self.root))
 
+    def _blocked_at(self, python: Path) -> Path | None:
+        """What keeps the agent from the interpreter; its own checkout never does."""
+        checkout = self.sandbox.checkout
+        outside = (p for p in (python, python.resolve()) if not p.is_relative_to(checkout))
+        return next(filter(None, map(self.sandbox.blocked_at, outside)), None)
+
 
 def worker_in(folder: Path) -> Path:
     """A copy of the worker that others may read, as they may not where we are installed."""
     ignore = shutil.ignore_patterns("__pycache__")
     return shutil.copytree(WORKER, folder / WORKER.name, ignore=ignore, dirs_exist_ok=True)
+
+
+def _closed(python: str, blocked: Path) -> str:
+    return (
+        f"the agent's user cannot run {python}: nobody else gets through {blocked}; name an "
+        f"interpreter outside {blocked}, or leave `python` out and give `requirements`"
+    )
 
 
 def _existing(root: Path, python: str) -> Path | None:

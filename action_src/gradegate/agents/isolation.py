@@ -94,7 +94,7 @@ class Sandbox:
 
     def blocked_at(self, place: Path) -> Path | None:
         """The folder that keeps the agent from a place it needs; None where it gets there."""
-        return _blocked_at(place) if self._identity else None
+        return blocked_at(place) if self._identity else None
 
     def close(self) -> None:
         """End whatever is left of the agent, and remove its home."""
@@ -174,7 +174,7 @@ def _identity_for(needs: Iterable[Path]) -> tuple[Identity | None, str | None]:
             "repository's `.git`, the store and the other side's copy"
         )
     for place in needs:
-        if blocked := _blocked_at(place):
+        if blocked := blocked_at(place):
             return None, (
                 f"the agent ran as the same user as gradegate (uid {os.getuid()}), because no "
                 f"other user can get through {blocked} to {place}, which it needs: it could read "
@@ -191,14 +191,14 @@ def _may_switch() -> bool:
     return all(held >> capability & 1 for capability in _CAPABILITIES)
 
 
-def _blocked_at(place: Path) -> Path | None:
+def blocked_at(place: Path) -> Path | None:
     """The first folder on the way, links followed, that is closed to everybody else."""
     absolute = place.absolute()
     if not absolute.exists():
         return absolute
     for folder in (*reversed(absolute.parents), absolute):
         if folder.is_symlink():
-            if blocked := _blocked_at(folder.parent / folder.readlink()):
+            if blocked := blocked_at(folder.parent / folder.readlink()):
                 return blocked
         elif not folder.stat().st_mode & _SEARCH:
             return folder
