@@ -13,11 +13,11 @@ def test_no_agent_is_run_past_the_time_limit(tmp_path: Path) -> None:
     """What is missing then is inconclusive, and the message says what to raise."""
     project = scripted(tmp_path / "repo", CASES, SETTINGS + LIMIT)
     project.git("switch", "-qc", "change")
-    project.answers({one["eval_id"]: expected(one) for one in CASES}, delay=60)
+    project.answers({one["eval_id"]: expected(one) for one in CASES}, delay=3600)
     began = time.monotonic()
     done = project.gradegate("run")
     assert done.returncode == 3, done.stdout + done.stderr
-    assert time.monotonic() - began < 40
+    assert time.monotonic() - began < 900
     assert "time_limit" in done.stdout
 
 

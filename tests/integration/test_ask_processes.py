@@ -52,12 +52,14 @@ def test_a_killed_process_leaves_a_whole_store_and_nothing_is_asked_twice(
 ) -> None:
     """Beyond what was under way when it died, and when two met at the same question."""
     store = tmp_path / "store.sqlite"
-    with GeminiStandin(lambda _: '{"reasoning": "r", "verdict": "yes"}', latency=0.05) as gemini:
+    with GeminiStandin(lambda _: '{"reasoning": "r", "verdict": "yes"}') as gemini:
+        gemini.hold(after=kill)
         first, second = start(gemini, store, FORWARD), start(gemini, store, BACKWARD)
-        wait_for(gemini, kill)
+        wait_for(gemini, kill + 1)  # neither process can come to its end before it is let
         os.kill(first.pid, signal.SIGKILL)
         first.communicate()
         assert first.returncode == -signal.SIGKILL
+        gemini.release()
         again = finished(start(gemini, store, FORWARD))
         usages = [again, finished(second)]
         sent = len(gemini.requests)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
@@ -18,6 +19,7 @@ from gradegate.model.errors import InputError
 from gradegate.model.evalset import EvalCase, EvalConfig
 from gradegate.model.trace import NotRun, Trace
 
+T = TypeVar("T")
 PROGRAMS = Path(__file__).parents[1] / "standins" / "agents"
 
 
@@ -64,6 +66,15 @@ async def run_all(runner: CommandAgent, *cases: Case) -> list[Trace]:
 def texts(trace: Trace) -> list[str]:
     """What the agent answered, turn by turn."""
     return [invocation.response_text for invocation in trace.invocations]
+
+
+def wait_for(what: Callable[[], T]) -> T:
+    """The first true answer; an assertion where there is none for longer than anything takes."""
+    deadline = time.monotonic() + 60
+    while not (answer := what()):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return answer
 
 
 def is_alive(pid: int) -> bool:
@@ -165,9 +176,10 @@ async def test_a_bystander_is_not_blamed(tmp_path: Path, deed: str, reason: str)
 async def test_a_program_that_will_never_answer_again_is_not_waited_for(tmp_path: Path) -> None:
     """It closes its output and lives on: nobody else holds the pipe open."""
     began = time.monotonic()
-    (trace,) = await run_all(agent(tmp_path), case("say a", "mute"))
+    patient = agent(tmp_path, turn_timeout=600, case_timeout=600)
+    (trace,) = await run_all(patient, case("say a", "mute"))
     assert "closed its standard output" in (trace.error or "")
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 300
 
 
 async def test_a_session_that_waits_when_the_program_dies_is_run_again(tmp_path: Path) -> None:
@@ -175,7 +187,7 @@ async def test_a_session_that_waits_when_the_program_dies_is_run_again(tmp_path:
     waiter = case("say first", "meet 1", eval_id="waiter")
     partner = case("meet 2", eval_id="partner")
     guilty = case("say x", "say y", "crash", eval_id="guilty")
-    waited, alone, crashed = await run_all(agent(tmp_path, turn_timeout=2), waiter, partner, guilty)
+    waited, alone, crashed = await run_all(agent(tmp_path, turn_timeout=8), waiter, partner, guilty)
     assert waited.error is None
     assert "did not answer" in (alone.error or "")
     assert "exit code 3" in (crashed.error or "")
@@ -192,21 +204,20 @@ async def test_cases_after_a_crash_go_on_in_a_fresh_process(tmp_path: Path) -> N
 
 async def test_a_silent_session_runs_out_of_time_and_the_others_do_not(tmp_path: Path) -> None:
     """While others are answered, silence is the session's own: it is not run a second time."""
-    began = time.monotonic()
     silent, fine = await run_all(
-        agent(tmp_path, turn_timeout=1.0),
+        agent(tmp_path, turn_timeout=5.0),
         case("hang"),
         case(*["say still here"] * 50, eval_id="fine"),
     )
-    assert "did not answer within 1 s" in (silent.error or "")
+    assert "did not answer within 5 s" in (silent.error or "")
     assert len(fine.invocations) == 50
-    assert time.monotonic() - began < 1.9
+    assert (tmp_path / "hung").read_text() == "once\n"
 
 
 async def test_queueing_in_a_program_that_takes_one_at_a_time_is_no_failure(tmp_path: Path) -> None:
     """Turns that waited too long behind others are run again alone."""
-    cases = [case("wait 0.4", eval_id=str(n)) for n in range(4)]
-    traces = await run_all(agent(tmp_path, "one_at_a_time.py", turn_timeout=1.0), *cases)
+    cases = [case("wait 2", eval_id=str(n)) for n in range(4)]
+    traces = await run_all(agent(tmp_path, "one_at_a_time.py", turn_timeout=5.0), *cases)
     assert [trace.error for trace in traces] == [None] * 4
 
 
@@ -270,8 +281,7 @@ async def test_no_process_survives_the_agent(tmp_path: Path) -> None:
     )
     pids = [int(text) for trace in (quiet, crashed) for text in texts(trace)]
     assert len(pids) == 2
-    await asyncio.sleep(0.1)
-    assert not any(map(is_alive, pids))
+    await asyncio.to_thread(wait_for, lambda: not any(map(is_alive, pids)))
 
 
 async def test_a_chain_of_children_does_not_outlive_the_agent(tmp_path: Path) -> None:
@@ -289,7 +299,7 @@ async def test_a_cancelled_run_leaves_the_other_sessions_alone(tmp_path: Path) -
     """The answer that nobody waits for any more is ignored."""
     async with agent(tmp_path) as runner:
         left = asyncio.create_task(runner.run(case("meet 2"), 1))
-        await asyncio.sleep(0.5)
+        await asyncio.to_thread(wait_for, (tmp_path / "met").exists)
         left.cancel()
         trace = await runner.run(case("meet 2", "say on", eval_id="on"), 1)
     assert isinstance(trace, Trace)

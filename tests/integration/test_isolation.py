@@ -7,10 +7,8 @@ import stat
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -18,10 +16,17 @@ from gradegate.agents.command import CommandAgent
 from gradegate.agents.isolation import Hidden, Sandbox, private_places
 from gradegate.agents.process import Launch, Limits
 from gradegate.model.trace import Trace
-from tests.integration.test_command_agent import PROGRAMS, case, is_alive, run_all, texts, watched
+from tests.integration.test_command_agent import (
+    PROGRAMS,
+    case,
+    is_alive,
+    run_all,
+    texts,
+    wait_for,
+    watched,
+)
 
 SYSTEM_PYTHON = Path("/usr/bin/python3")
-T = TypeVar("T")
 NEEDED = Limits(memory_mb=512)
 
 as_root = pytest.mark.skipif(
@@ -74,17 +79,17 @@ def program_for(sandbox: Sandbox, name: str) -> str:
 async def test_a_child_that_leaves_the_group_ends_with_the_program(sandbox: Sandbox) -> None:
     """Quietly, after a crash, and with the parent hanging: each time the daemon is gone."""
     quiet, crashed, hung = await run_all(
-        agent(sandbox, turn_timeout=1.0, sessions=1),
+        agent(sandbox, turn_timeout=8.0, sessions=1),
         case("escape", eval_id="quiet"),
         case("escape", "crash", eval_id="crashed"),
         case("escape", "hang", eval_id="hung"),
     )
     pids = [int(texts(trace)[0]) for trace in (quiet, crashed, hung)]
     assert len(set(pids)) == 3
-    assert not any(map(is_alive, pids))
+    wait_for(lambda: not any(map(is_alive, pids)))
     assert quiet.error is None
     assert "exit code 3" in (crashed.error or "")
-    assert "did not answer within 1 s" in (hung.error or "")
+    assert "did not answer within 8 s" in (hung.error or "")
 
 
 @as_root
@@ -159,9 +164,9 @@ def test_what_got_away_all_the_same_ends_with_the_sandbox(folder: Path) -> None:
             for user in (sandbox.user, two.user)
         )
         sandbox.close()
-        assert mine.wait(5) == -signal.SIGKILL
+        assert mine.wait(60) == -signal.SIGKILL
         assert theirs.poll() is None
-    assert theirs.wait(5) == -signal.SIGKILL
+    assert theirs.wait(60) == -signal.SIGKILL
 
 
 async def test_memory_without_end_fails_its_own_case(sandbox: Sandbox) -> None:
@@ -209,10 +214,10 @@ async def test_a_case_has_its_time_and_no_more(sandbox: Sandbox) -> None:
     """Turns that are each in time can still be too many together."""
     command = [python_for(sandbox), program_for(sandbox, "one_at_a_time.py")]
     launch = sandbox.launch(command, os.environ)
-    runner = CommandAgent(launch, turn_timeout=5, case_timeout=1.0, max_sessions=1)
-    (trace,) = await run_all(runner, case(*["wait 0.3"] * 5))
-    assert "took more than 1 s over the case" in (trace.error or "")
-    assert 2 <= len(trace.invocations) <= 3
+    runner = CommandAgent(launch, turn_timeout=60, case_timeout=7.5, max_sessions=1)
+    (trace,) = await run_all(runner, case(*["wait 1"] * 8))
+    assert "took more than 7.5 s over the case" in (trace.error or "")
+    assert 2 <= len(trace.invocations) <= 7
 
 
 async def test_garbage_and_an_exit_in_turn_two_harm_nobody_else(sandbox: Sandbox) -> None:
@@ -278,7 +283,7 @@ def test_the_agent_ends_when_we_are_killed(folder: Path) -> None:
     assert all(map(is_alive, pids))
     us.send_signal(signal.SIGKILL)
     us.wait()
-    assert wait_for(lambda: not any(map(is_alive, pids)))
+    wait_for(lambda: not any(map(is_alive, pids)))
 
 
 KILLED_JOB = """
@@ -292,14 +297,6 @@ async def main():
 
 asyncio.run(main())
 """
-
-
-def wait_for(what: Callable[[], T]) -> T:
-    """The first true answer within some seconds."""
-    deadline = time.monotonic() + 10
-    while not (answer := what()) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return answer
 
 
 def written_pids(path: Path) -> list[int]:

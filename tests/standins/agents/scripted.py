@@ -1,10 +1,10 @@
 """A line-protocol agent that does what its user says, each turn in a thread of its own.
 
 say TEXT        answer TEXT                     crash           exit with code 3
-meet N          wait until N turns are under    garbage         write a line that is not JSON
-                way, then answer them, the      huge            write a line without an end
-                latest first                    stranger        answer a session nobody opened
-hang            never answer                    invalid         answer an invocation that is none
+meet N          note it in `met`; wait until    garbage         write a line that is not JSON
+                N turns are under way, answer   huge            write a line without an end
+                them, the latest first          stranger        answer a session nobody opened
+hang            note it in `hung`, and wait     invalid         answer an invocation that is none
 fail TEXT       answer with an error            nothing         answer with neither
 log TEXT        write TEXT to the log           spawn           start a sleeping child, say its pid
 close badly     crash when the session is       environment     answer the environment's names
@@ -44,12 +44,24 @@ def _say(session: str, text: str) -> None:
     _answer(session, invocation={"final_response": {"role": "model", "parts": parts}})
 
 
+def _note(file: str) -> None:
+    """Leave word that this was reached."""
+    with Path(file).open("a") as noted:
+        noted.write("once\n")
+
+
 def _meet(session: str, number: str) -> None:
     _meeting.append(session)
+    _note("met")
     if len(_meeting) == int(number):
         together = f"{len(_meeting)} at once"
         while _meeting:
             _say(_meeting.pop(), together)
+
+
+def _hang(_session: str, _rest: str) -> None:
+    _note("hung")
+    time.sleep(600)
 
 
 def _crash(_session: str, _rest: str) -> None:
@@ -139,7 +151,7 @@ _DOES: dict[str, Callable[[str, str], None]] = {
     "say": _say,
     "meet": _meet,
     "crash": _crash,
-    "hang": lambda _session, _rest: time.sleep(600),
+    "hang": _hang,
     "garbage": lambda _session, _rest: _write("Loading model…"),
     "huge": _huge,
     "stranger": lambda _session, _rest: _say("somebody-else", "hello"),

@@ -66,6 +66,7 @@ class GeminiStandin:
         self.faults = faults
         self.url = ""
         self._latency = latency
+        self._answered_at_once = 0
         self._models = models
         self._port = port
         self._at_once = 0
@@ -79,7 +80,7 @@ class GeminiStandin:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        if not self._ready.wait(10):
+        if not self._ready.wait(60):
             raise RuntimeError("the stand-in did not start")
         return self
 
@@ -87,8 +88,9 @@ class GeminiStandin:
         self._loop.call_soon_threadsafe(self._stop.set)
         self._thread.join(10)
 
-    def hold(self) -> None:
-        """Answer no call that comes from now on, until `release`."""
+    def hold(self, after: int = 0) -> None:
+        """Answer so many calls of all that come, and no more until `release`."""
+        self._answered_at_once = after
         self._loop.call_soon_threadsafe(self._released.clear)
 
     def release(self) -> None:
@@ -139,7 +141,8 @@ class GeminiStandin:
         if wrong := _mistake(body, method):
             return _error(400, "INVALID_ARGUMENT", wrong)
         with self._counted():
-            await self._released.wait()
+            if number > self._answered_at_once:
+                await self._released.wait()
             await asyncio.sleep(self._latency)
             response = self._response(model, body, number)
             if fault is not None:

@@ -97,7 +97,7 @@ class VertexStandin:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        if not self._ready.wait(10):
+        if not self._ready.wait(60):
             raise RuntimeError("the stand-in did not start")
         return self
 
