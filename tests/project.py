@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.starter import STARTER
+
 GRADEGATE = Path(sys.executable).parent / "gradegate"
 
 # An agent of two dozen lines: it answers from a table in a file of its own repository, and
@@ -124,7 +126,12 @@ class Project:
         self.put("answers.json", json.dumps(table, indent=1))
 
     def gradegate(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
-        """Run the command as a user would."""
+        """Run the command in a process of its own, which need not be started from nothing."""
+        environ = {**self.environ, "HOME": str(self.root.parent), **environ}
+        return STARTER.run(arguments, self.root, environ)
+
+    def installed(self, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        """Run the installed command as a user would."""
         return subprocess.run(
             [str(GRADEGATE), *arguments],
             cwd=self.root,
