@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import traceback
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
@@ -83,6 +84,9 @@ STARTER = Starter()
 
 def _serve() -> list[str]:
     """Fork at each order; the arguments, in each child."""
+    from gradegate.criteria.response_match import ResponseMatch
+
+    ResponseMatch.warm_up()
     _prepare(OURS)
     for line in sys.stdin:
         order = json.loads(line)
@@ -118,7 +122,22 @@ def _become(order: Mapping[str, Any]) -> list[str]:
     return arguments
 
 
-if __name__ == "__main__":
+def _call(arguments: list[str]) -> int:
+    """The exit code; a traceback where `--debug` has one end the process."""
     from gradegate.cli import main
 
-    sys.exit(main(_serve()))
+    try:
+        return main(arguments)
+    except SystemExit as left:  # what does not parse
+        return int(left.code or 0)
+    except Exception:  # noqa: BLE001 - as the interpreter would
+        traceback.print_exc()
+        return 1
+
+
+if __name__ == "__main__":
+    exit_code = _call(_serve())
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(exit_code)  # to take all the modules apart costs as much as a short call
