@@ -15,7 +15,9 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,9 @@ OURS = (
     "gradegate.report.terminal",
 )
 JUDGES, FORGE = ("gradegate.judges.gemini", "google.genai"), ("gradegate.publish.github", "github")
+
+VIEWS = ("comment", "check", "summary", "html", "junit", "text")
+REPORT = Path(__file__).parent / "golden" / "fail" / "report.json"
 
 
 class Starter:
@@ -84,9 +89,7 @@ STARTER = Starter()
 
 def _serve() -> list[str]:
     """Fork at each order; the arguments, in each child."""
-    from gradegate.criteria.response_match import ResponseMatch
-
-    ResponseMatch.warm_up()
+    _warm_up()
     _prepare(OURS)
     for line in sys.stdin:
         order = json.loads(line)
@@ -99,6 +102,17 @@ def _serve() -> list[str]:
         sys.stdout.write(f"{os.waitstatus_to_exitcode(status)}\n")
         sys.stdout.flush()
     os._exit(0)
+
+
+def _warm_up() -> None:
+    """Work out what a process keeps: how to stem words, and every compiled template."""
+    from gradegate.cli import main
+    from gradegate.criteria.response_match import ResponseMatch
+
+    ResponseMatch.warm_up()
+    for view in VIEWS:
+        with redirect_stdout(StringIO()):
+            main(["render", str(REPORT), "--format", view])
 
 
 def _prepare(names: Sequence[str]) -> None:
