@@ -26,6 +26,8 @@ OURS = (
     *(f"gradegate.commands.{name}" for name in COMMANDS),
     "gradegate.wiring",
     "gradegate.report.terminal",
+    "scipy.special",
+    "scipy.stats",
 )
 JUDGES, FORGE = ("gradegate.judges.gemini", "google.genai"), ("gradegate.publish.github", "github")
 
