@@ -1,11 +1,15 @@
 """Small repositories to try the whole job on: a scripted agent, eval sets, two branches."""
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -81,12 +85,17 @@ class Project:
     environ: dict[str, str] = field(default_factory=dict)
 
     @classmethod
+    def at(cls, root: Path) -> "Project":
+        """The repository that is there, with a store beside it."""
+        store = root.parent / "cache"
+        return cls(root, {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(store), **IDENTITY})
+
+    @classmethod
     def create(cls, root: Path) -> "Project":
         """An empty repository on branch main."""
         root.mkdir(parents=True)
-        store = root.parent / "cache"
-        project = cls(root, {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(store), **IDENTITY})
-        project.git("init", "-q", "-b", "main")
+        project = cls.at(root)
+        project.git("init", "-q", "-b", "main", "--template=")  # none of git's sample hooks
         (root / ".git" / "info").mkdir(exist_ok=True)
         (root / ".git" / "info" / "exclude").write_text(".gradegate/\n")
         return project
@@ -235,13 +244,23 @@ WEATHER = {"name": "get_weather", "args": {"city": "Paris"}}
 
 def scripted(root: Path, cases: Sequence[Mapping[str, Any]], settings: str = SETTINGS) -> Project:
     """A repository with the scripted agent, answering all of these cases as expected."""
-    project = Project.create(root)
+    shutil.copytree(_scripted(json.dumps(cases), settings), root)
+    return Project.at(root)
+
+
+@cache
+def _scripted(cases: str, settings: str) -> Path:
+    """The same, made once for all that copy it."""
+    folder = Path(tempfile.mkdtemp(prefix="scripted-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    listed = json.loads(cases)
+    project = Project.create(folder / "repo")
     project.put("agent.py", AGENT)
     project.put("gradegate.toml", settings)
-    project.put("evals/basic.evalset.json", eval_set(*cases))
-    project.answers({one["eval_id"]: expected(one) for one in cases})
+    project.put("evals/basic.evalset.json", eval_set(*listed))
+    project.answers({one["eval_id"]: expected(one) for one in listed})
     project.commit("base")
-    return project
+    return project.root
 
 
 def expected(one: Mapping[str, Any]) -> list[dict[str, Any]]:

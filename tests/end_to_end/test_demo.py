@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,8 +11,9 @@ import pytest
 
 from gradegate.demo.record import record
 from gradegate.demo.repository import ANSWERS, DOCS_ONLY, MAIN, PULL_REQUEST
+from tests.project import GRADEGATE
+from tests.starter import STARTER
 
-GRADEGATE = Path(sys.executable).with_name("gradegate")
 BROKEN = "overnight_to_osaka"
 VIEWS = ("comment.md", "check.md", "summary.md", "report.html", "report.json", "junit.xml")
 
@@ -33,12 +33,14 @@ class Shown(NamedTuple):
         return dict(json.loads((self.folder / "report" / "report.json").read_text()))
 
 
+def _environ(home: Path) -> dict[str, str]:
+    """A machine without any key, with stores of its own."""
+    return {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+
+
 def _call(home: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run gradegate as on a machine without any key, with stores of its own."""
-    environ = {"PATH": os.environ["PATH"], "HOME": str(home), "XDG_CACHE_HOME": str(home / "cache")}
-    return subprocess.run(
-        [GRADEGATE, *arguments], env=environ, capture_output=True, text=True, check=False
-    )
+    """Run gradegate there."""
+    return STARTER.run([str(word) for word in arguments], home, _environ(home))
 
 
 def _git(repo: Path, *arguments: str) -> str:
@@ -50,7 +52,13 @@ def _git(repo: Path, *arguments: str) -> str:
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Shown:
     """The demo, run once for all that look at it."""
     folder = tmp_path_factory.mktemp("demo")
-    done = _call(folder, "demo", "--out", folder / "out")
+    done = subprocess.run(
+        [GRADEGATE, "demo", "--out", folder / "out"],
+        env=_environ(folder),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
     return Shown(done.stdout, folder / "out")

@@ -1,6 +1,7 @@
 """What other people's workflows lean on: names that must say the same everywhere."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from gradegate.deliver import outputs_of
 from gradegate.inputs import Inputs, input_name
 from gradegate.model.report import Decision, Report, State
 from tests.project import GRADEGATE, Project, case, expected, scripted, turn
+from tests.starter import STARTER
 
 ROOT = Path(__file__).parents[2]
 ACTION = YAML(typ="safe").load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -146,9 +148,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def schema_of(name: str) -> Any:
     """What `gradegate schema` prints."""
-    done = subprocess.run(
-        [str(GRADEGATE), "schema", name], capture_output=True, text=True, check=True
-    )
+    done = STARTER.run(["schema", name], ROOT, {"PATH": os.environ["PATH"]})
+    assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
