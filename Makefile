@@ -21,7 +21,7 @@ define MAKE_VENV
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container
+.PHONY: help bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container mutants
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
@@ -94,6 +94,9 @@ bench-calibration: $(READY) ## how often the gate cries wolf, what it finds and 
 
 bench-judging: $(READY) ## asking a judge against the least time it can take
 	$(BIN)/python -m benchmarks.judging.bound
+
+mutants: $(READY) ## a hundred mistakes made on purpose, which the tests must notice
+	$(BIN)/python -m benchmarks.mutants
 
 bench-agents: $(READY) $(PARITY_READY) ## the whole job on a real agent, against adk eval
 	$(BIN)/python -m benchmarks.agents.against_adk
