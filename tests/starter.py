@@ -133,6 +133,7 @@ def _become(order: Mapping[str, Any]) -> list[str]:
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["environ"])
+    tempfile.tempdir = None  # looked up again, should this process know one already
     arguments: list[str] = order["arguments"]
     sys.argv = ["gradegate", *arguments]
     return arguments
