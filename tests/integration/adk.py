@@ -17,6 +17,8 @@ from gradegate.model.settings import Suite
 from gradegate.model.trace import Trace
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+NEEDS = {"requirements.txt": "google-adk==2.13.0\n"}
+"""What an agent needs where the test is not about that: the same for all, so one environment."""
 
 
 def case(*turns: str, eval_id: str = "case", **session: object) -> Case:

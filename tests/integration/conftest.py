@@ -1,9 +1,7 @@
 """What several integration tests stand on."""
 
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,11 +37,3 @@ def open_forge(github: GitHubStandIn) -> Iterator[OpenForge]:
             return opened.enter_context(GitHubForge(**arguments))
 
         yield open_one
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that other users can get to, as pytest's own are not."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-tests-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)

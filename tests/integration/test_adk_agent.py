@@ -4,11 +4,11 @@ import json
 import os
 import sys
 import tempfile
-import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from gradegate.agents.adk import AdkAgent
 from gradegate.agents.environments import Builder
@@ -17,41 +17,63 @@ from gradegate.agents.isolation import Sandbox
 from gradegate.agents.recipes import Kind, Recipe
 from gradegate.model.settings import Suite
 from gradegate.model.trace import NotRun
-from tests.integration.adk import adk_agent, calls, case, run_all, side, texts, travel_cases, write
+from tests.integration.adk import (
+    EXAMPLES,
+    NEEDS,
+    adk_agent,
+    calls,
+    case,
+    run_all,
+    side,
+    texts,
+    travel_cases,
+    write,
+)
+from tests.places import open_place
 from tests.standins.gemini import GeminiStandin
 from tests.standins.travel_model import answer
 
 DOER = (Path(__file__).parents[1] / "standins" / "adk_agents" / "doer.py").read_text()
+FILES = {
+    **NEEDS,
+    "agents/doer/agent.py": DOER,
+    "agents/doer/__init__.py": "from . import agent\n",
+}
 SUITE = Suite(name="doer", agent="agents/doer")
+GIVEN = {"GOOGLE_API_KEY": "k", "MINE": "m", "GITHUB_TOKEN": "t"}
 
-
-@pytest.fixture(scope="module")
-def cache() -> Iterator[Path]:
-    """Where environments are kept, open to the agents' users as well."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-tests-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @pytest.fixture
 def root(place: Path) -> Path:
     """A side with the agent that does what it is told."""
-    export = place / "sides" / "export"
-    return write(
-        export, {"agents/doer/agent.py": DOER, "agents/doer/__init__.py": "from . import agent\n"}
-    )
+    return write(place / "sides" / "export", FILES)
 
 
-@pytest.mark.parametrize("version", ["2.0.0", "2.7.1", "2.13.0"])
-async def test_the_example_does_what_its_eval_sets_say(
-    place: Path, cache: Path, version: str
-) -> None:
-    """Without any settings: found, installed, loaded, and every expected call and word comes."""
-    root = write(side(place), {"travel_desk/requirements.txt": f"google-adk=={version}\n"})
-    suite, cases = travel_cases(root)
-    with GeminiStandin(answer) as model:
-        async with adk_agent(root, cache, model.environ, suite) as runner:
-            traces = await run_all(runner, cases)
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def doer(environments: Path) -> AsyncIterator[AdkAgent]:
+    """That agent at work, for all tests that leave its process as they find it."""
+    with open_place() as place:
+        root = write(place / "sides" / "export", FILES)
+        async with adk_agent(root, environments, GIVEN, SUITE) as runner:
+            yield runner
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def desk(environments: Path) -> AsyncIterator[AdkAgent]:
+    """The example at work, found without any settings."""
+    with open_place() as place, GeminiStandin(answer) as model:
+        root = side(place)
+        suite, _ = travel_cases(root)
+        async with adk_agent(root, environments, model.environ, suite) as runner:
+            yield runner
+
+
+async def does_what_its_eval_sets_say(runner: AdkAgent) -> None:
+    """Every expected call and word comes."""
+    _, cases = travel_cases(EXAMPLES)
+    traces = await run_all(runner, cases)
     assert [trace.error for trace in traces] == [None] * 7
     for trace, asked in zip(traces, cases, strict=True):
         expected = asked.definition.conversation or ()
@@ -61,7 +83,28 @@ async def test_the_example_does_what_its_eval_sets_say(
         ] == [[(call.name, call.args) for call in turn.tool_calls] for turn in expected]
 
 
-async def test_base_and_head_run_with_different_versions_at_once(place: Path, cache: Path) -> None:
+async def test_the_example_does_what_its_eval_sets_say(desk: AdkAgent) -> None:
+    """Without any settings: found, installed, loaded."""
+    await does_what_its_eval_sets_say(desk)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", ["2.0.0", "2.7.1"])
+async def test_the_example_does_the_same_on_older_versions(
+    place: Path, environments: Path, version: str
+) -> None:
+    """The oldest that we run, and one between."""
+    root = write(side(place), {"travel_desk/requirements.txt": f"google-adk=={version}\n"})
+    suite, _ = travel_cases(root)
+    with GeminiStandin(answer) as model:
+        async with adk_agent(root, environments, model.environ, suite) as runner:
+            await does_what_its_eval_sets_say(runner)
+
+
+@pytest.mark.slow
+async def test_base_and_head_run_with_different_versions_at_once(
+    place: Path, environments: Path
+) -> None:
     """Each side has the google-adk it asks for, and head's broken instruction shows."""
     base, head = side(place / "base"), side(place / "head")
     tell = "\nimport google.adk\nroot_agent.instruction += f' ADK {google.adk.__version__}'\n"
@@ -73,8 +116,8 @@ async def test_base_and_head_run_with_different_versions_at_once(place: Path, ca
     suite, cases = travel_cases(head)
     with GeminiStandin(answer) as model:
         async with (
-            adk_agent(base, cache, model.environ, suite) as old,
-            adk_agent(head, cache, model.environ, suite) as new,
+            adk_agent(base, environments, model.environ, suite) as old,
+            adk_agent(head, environments, model.environ, suite) as new,
         ):
             before, after = await run_all(old, cases), await run_all(new, cases)
     assert [trace.error for trace in (*before, *after)] == [None] * 14
@@ -87,13 +130,9 @@ async def test_base_and_head_run_with_different_versions_at_once(place: Path, ca
         assert f"ADK {version}" in details.agent_details["travel_desk"].instructions
 
 
-async def test_sub_agents_are_named_and_described(place: Path, cache: Path) -> None:
+async def test_sub_agents_are_named_and_described(desk: AdkAgent) -> None:
     """Who did what stands in the events; what each was told and given, in the details."""
-    root = side(place)
-    suite, _ = travel_cases(root)
-    with GeminiStandin(answer) as model:
-        async with adk_agent(root, cache, model.environ, suite) as runner:
-            (trace,) = await run_all(runner, [case("Please refund my booking A17.")])
+    (trace,) = await run_all(desk, [case("Please refund my booking A17.")])
     (turn,) = trace.invocations
     assert turn.intermediate_data
     events = turn.intermediate_data.invocation_events or ()
@@ -108,14 +147,13 @@ async def test_sub_agents_are_named_and_described(place: Path, cache: Path) -> N
     assert turn.model_duration
 
 
-async def test_a_failing_turn_fails_its_case_and_no_other(root: Path, cache: Path) -> None:
+async def test_a_failing_turn_fails_its_case_and_no_other(doer: AdkAgent) -> None:
     """The reason ends with the traceback; the process goes on, and so do the others in it."""
     deeds = ["fail no such city", "leave 3", "leave_in_a_task 4", "ask name?"]
     bad = [case("pid", deed, eval_id=deed) for deed in deeds]
     good = case("pid", "say on", "pid", eval_id="good")
-    async with adk_agent(root, cache, {}, SUITE) as runner:
-        *failed, fine = await run_all(runner, [*bad, good])
-        (after,) = await run_all(runner, [case("pid", eval_id="after")])
+    *failed, fine = await run_all(doer, [*bad, good])
+    (after,) = await run_all(doer, [case("pid", eval_id="after")])
     reasons = ["ValueError: no such city", "sys.exit(3)", "sys.exit(4)", "EOFError"]
     for trace, reason in zip(failed, reasons, strict=True):
         assert (trace.error or "").startswith(reason) or reason in (trace.error or "")
@@ -125,41 +163,40 @@ async def test_a_failing_turn_fails_its_case_and_no_other(root: Path, cache: Pat
     assert {*texts(fine)[::2], *texts(after)} == set(texts(failed[0]))
 
 
-async def test_a_process_that_dies_is_the_guilty_ones_failure(root: Path, cache: Path) -> None:
+async def test_a_process_that_dies_is_the_guilty_ones_failure(
+    root: Path, environments: Path
+) -> None:
     """`os._exit` takes all sessions with it; the others are had in a fresh process."""
     guilty = case("say before", "drop_dead 7", eval_id="guilty")
-    others = [case("say a", "say b", eval_id=str(n)) for n in range(3)]
-    async with adk_agent(root, cache, {}, SUITE) as runner:
+    others = [case("say a", "say b", eval_id=str(n)) for n in range(2)]
+    async with adk_agent(root, environments, {}, SUITE) as runner:
         dead, *rest = await run_all(runner, [guilty, *others])
     assert "exit code 7" in (dead.error or "")
-    assert [trace.error for trace in rest] == [None] * 3
+    assert [trace.error for trace in rest] == [None] * 2
 
 
-async def test_what_an_agent_prints_is_no_answer(root: Path, cache: Path) -> None:
+async def test_what_an_agent_prints_is_no_answer(doer: AdkAgent) -> None:
     """Prints, writes to descriptor 1 and children's output all end in the log."""
-    async with adk_agent(root, cache, {}, SUITE) as runner:
-        (trace,) = await run_all(runner, [case("chatter {", "unprintable", "say fine")])
+    (trace,) = await run_all(doer, [case("chatter {", "unprintable", "say fine")])
     assert trace.error is None
     assert texts(trace) == ["printed", "half ? a pair", "fine"]
 
 
-async def test_sessions_overlap_in_one_process(root: Path, cache: Path) -> None:
+async def test_sessions_overlap_in_one_process(doer: AdkAgent) -> None:
     """Five turns wait for each other."""
-    async with adk_agent(root, cache, {}, SUITE) as runner:
-        traces = await run_all(runner, [case("meet 5", "pid", eval_id=str(n)) for n in range(5)])
+    traces = await run_all(doer, [case("meet 5", "pid", eval_id=str(n)) for n in range(5)])
     assert [trace.error for trace in traces] == [None] * 5
     assert len({texts(trace)[1] for trace in traces}) == 1
 
 
-async def test_a_session_starts_as_the_case_says_and_leaks_nothing(root: Path, cache: Path) -> None:
+async def test_a_session_starts_as_the_case_says_and_leaks_nothing(doer: AdkAgent) -> None:
     """App, user, id and state are the case's; what another session left is not there."""
     first = case("say secret", "session", app_name="a1", user_id="kim", state={"x": 1})
     pinned = case("session", app_name="a1", user_id="kim", session_id="pinned", state={"y": [2]})
-    async with adk_agent(root, cache, {}, SUITE) as runner:
-        (left,) = await run_all(runner, [first])
-        (seen,) = await run_all(runner, [pinned])
-        (again,) = await run_all(runner, [pinned])
-        (plain,) = await run_all(runner, [case("session")])
+    (left,) = await run_all(doer, [first])
+    (seen,) = await run_all(doer, [pinned])
+    (again,) = await run_all(doer, [pinned])
+    (plain,) = await run_all(doer, [case("session")])
     app, user, _, state = json.loads(texts(left)[1])
     assert (app, user) == ("a1", "kim")
     assert state == {"x": 1, "seen": "secret", "user:seen": "secret"}
@@ -231,29 +268,31 @@ LAYOUTS: dict[str, tuple[str, dict[str, str]]] = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-async def test_an_agent_is_found_where_adk_finds_it(place: Path, cache: Path, layout: str) -> None:
+async def test_an_agent_is_found_where_adk_finds_it(
+    place: Path, environments: Path, layout: str
+) -> None:
     """Every layout that ADK's own tools load, and a few that they stumble over."""
     agent, files = LAYOUTS[layout]
-    root = write(place / "sides" / "export", files)
-    async with adk_agent(root, cache, {}, Suite(name="bot", agent=agent)) as runner:
+    root = write(place / "sides" / "export", {**NEEDS, **files})
+    async with adk_agent(root, environments, {}, Suite(name="bot", agent=agent)) as runner:
         (trace,) = await run_all(runner, [case("say hello")])
     assert (texts(trace), trace.error) == (["hello"], None)
 
 
-async def test_an_apps_plugins_take_part(place: Path, cache: Path) -> None:
+async def test_an_apps_plugins_take_part(place: Path, environments: Path) -> None:
     """A plugin of the app's changes what the user said before the agent hears it."""
-    root = write(place / "sides" / "export", {"bot/agent.py": BODY + PLUGIN})
-    async with adk_agent(root, cache, {}, Suite(name="bot", agent="bot")) as runner:
+    root = write(place / "sides" / "export", {**NEEDS, "bot/agent.py": BODY + PLUGIN})
+    async with adk_agent(root, environments, {}, Suite(name="bot", agent="bot")) as runner:
         (trace,) = await run_all(runner, [case("say hello", "say again")])
     assert (texts(trace), trace.error) == (["heard by a plugin"] * 2, None)
 
 
 async def test_an_agent_with_globals_has_them_reset_and_one_session_at_a_time(
-    place: Path, cache: Path
+    place: Path, environments: Path
 ) -> None:
     """`reset_data` is called for every case, and nobody else is in between."""
-    root = write(place / "sides" / "export", {"bot/agent.py": DOER + GLOBALS})
-    async with adk_agent(root, cache, {}, Suite(name="bot", agent="bot")) as runner:
+    root = write(place / "sides" / "export", {**NEEDS, "bot/agent.py": DOER + GLOBALS})
+    async with adk_agent(root, environments, {}, Suite(name="bot", agent="bot")) as runner:
         traces = await run_all(
             runner, [case("count", "count", "count", eval_id=str(n)) for n in range(4)]
         )
@@ -271,34 +310,38 @@ async def test_an_agent_with_globals_has_them_reset_and_one_session_at_a_time(
     ],
 )
 async def test_an_agent_that_cannot_be_loaded_fails_every_case(
-    place: Path, cache: Path, code: str, reason: str
+    place: Path, environments: Path, code: str, reason: str
 ) -> None:
-    """It has failed, which is not the same as not having been run; and it is soon told."""
-    root = write(place / "sides" / "export", {"bot/agent.py": code})
-    async with adk_agent(root, cache, {}, Suite(name="bot", agent="bot")) as runner:
-        began = time.monotonic()
+    """It has failed, which is not the same as not having been run; it is not tried for each."""
+    note = "print('tried', file=open('tries', 'a'))\n"
+    root = write(
+        place / "sides" / "export", {**NEEDS, "bot/__init__.py": note, "bot/agent.py": code}
+    )
+    async with adk_agent(root, environments, {}, Suite(name="bot", agent="bot")) as runner:
         traces = await run_all(runner, [case("say hello", eval_id=str(n)) for n in range(20)])
-    assert time.monotonic() - began < 10
+    assert (root / "tries").read_text() == "tried\n"
     assert all(reason in (trace.error or "") for trace in traces), traces[0].error
 
 
-async def test_the_agent_sees_what_the_suite_names(root: Path, cache: Path) -> None:
+async def test_the_agent_sees_what_the_suite_names(
+    doer: AdkAgent, root: Path, environments: Path
+) -> None:
     """A suite without `env` hands the model's variables on; one with it, nothing else."""
-    given = {"GOOGLE_API_KEY": "k", "MINE": "m", "GITHUB_TOKEN": "t"}
-    seen = []
-    for suite in (SUITE, Suite(name="doer", agent="agents/doer", env=("MINE",))):
-        async with adk_agent(root, cache, given, suite) as runner:
-            (trace,) = await run_all(runner, [case("environment")])
-        seen.append(set(texts(trace)[0].split()) - {"LANG", "LC_ALL", "LC_CTYPE"})
+    traces = await run_all(doer, [case("environment")])
+    named = Suite(name="doer", agent="agents/doer", env=("MINE",))
+    async with adk_agent(root, environments, GIVEN, named) as runner:
+        traces += await run_all(runner, [case("environment")])
+    seen = [set(texts(trace)[0].split()) - {"LANG", "LC_ALL", "LC_CTYPE"} for trace in traces]
     usual = {"HOME", "PATH", "TMPDIR"}
-    models = {name for name in MODEL_VARIABLES if name in os.environ or name in given}
+    models = {name for name in MODEL_VARIABLES if name in os.environ or name in GIVEN}
     assert seen == [usual | models, usual | {"MINE"}]
 
 
-async def test_an_existing_interpreter_is_used_as_it_is(root: Path, cache: Path) -> None:
+async def test_an_existing_interpreter_is_used_as_it_is(root: Path, environments: Path) -> None:
     """`--agent-python` makes nothing: the reason names an interpreter without google-adk."""
     with tempfile.TemporaryDirectory() as untouched:
-        python = await Builder(cache, os.environ).build(Recipe(Kind.NOTHING, root))
+        recipe = Recipe(Kind.REQUIREMENTS, root, root / "requirements.txt")
+        python = await Builder(environments, os.environ).build(recipe)
         assert isinstance(python, Path)
         async with adk_agent(root, Path(untouched), {}, SUITE, str(python)) as runner:
             (trace,) = await run_all(runner, [case("say hello")])
@@ -320,11 +363,12 @@ async def test_an_existing_interpreter_is_used_as_it_is(root: Path, cache: Path)
     ],
 )
 async def test_what_cannot_be_made_ready_says_why(
-    root: Path, cache: Path, suite: Suite, reason: str
+    root: Path, environments: Path, suite: Suite, reason: str
 ) -> None:
     """A value with the end of what uv said, not an exception."""
     write(root, {"bad.txt": "no-such-package-anywhere==1.0\n"})
-    with Sandbox.for_side(root, [cache]) as sandbox:
-        async with AdkAgent(suite, root, sandbox, cache=cache, environ=os.environ) as runner:
+    with Sandbox.for_side(root, [environments]) as sandbox:
+        agent = AdkAgent(suite, root, sandbox, cache=environments, environ=os.environ)
+        async with agent as runner:
             assert reason in (await runner.prepare() or "")
             assert isinstance(await runner.run(case("say hello"), 1), NotRun)

@@ -1,17 +1,20 @@
-"""Environments made with the real uv from the real index."""
+"""Environments made with the real uv, from an index of small packages and from the real one."""
 
 import asyncio
 import os
 import subprocess
 import sys
-import time
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from gradegate.agents.environments import Builder, NotBuilt
 from gradegate.agents.recipes import Kind, Recipe
 from tests.integration.adk import write
+from tests.places import open_place
 
 NEEDS = "idna==3.10\n"
 PROJECT = """
@@ -23,6 +26,40 @@ dependencies = ["idna==3.10"]
 [dependency-groups]
 dev = ["toolz"]
 """
+SOMEBODY = (10777, 10777)
+SMALL = {"idna": "3.10", "toolz": "1.0", "google-adk": "2.13.0"}
+
+
+@pytest.fixture(scope="module")
+def index() -> Iterator[dict[str, str]]:
+    """An environment in which uv's index has the packages wanted here, each without content.
+
+    google-adk with all it needs is the dearest part of an environment, and the same in all.
+    """
+    with open_place() as folder:
+        for name, version in SMALL.items():
+            wheel = f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
+            page = {f"{name}/index.html": f'<a href="../{wheel}">{wheel}</a>'}
+            add_wheel(write(folder, page) / wheel, name, version)
+        yield {**os.environ, "UV_DEFAULT_INDEX": folder.as_uri()}
+
+
+def add_wheel(file: Path, name: str, version: str) -> None:
+    """A package that is nothing but its name and version."""
+    about = f"{file.name.partition('-py3')[0]}.dist-info"
+    contents = {
+        "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
+        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    listed = "".join(f"{about}/{each},,\n" for each in (*contents, "RECORD"))
+    with zipfile.ZipFile(file, "w") as wheel:
+        for each, text in {**contents, "RECORD": listed}.items():
+            wheel.writestr(f"{about}/{each}", text)
+
+
+def builder(cache: Path, environ: dict[str, str], **more: Any) -> Builder:
+    """One that goes to the index in this environment."""
+    return Builder(cache, environ, ["UV_DEFAULT_INDEX"], **more)
 
 
 def requirements(place: Path, text: str = NEEDS) -> Recipe:
@@ -38,19 +75,34 @@ def installed(python: Path) -> dict[str, str]:
     return dict(line.split() for line in out.splitlines())
 
 
-async def test_an_environment_is_made_once_and_kept(place: Path) -> None:
-    """What is asked for is there, google-adk in any case; asking again takes no time."""
-    builder = Builder(place / "cache", os.environ)
-    first = await builder.build(requirements(place))
+async def test_an_environment_is_made_once_and_kept(place: Path, index: dict[str, str]) -> None:
+    """What is asked for is there, google-adk in any case; asking again makes nothing."""
+    first = await builder(place / "cache", index).build(requirements(place))
     assert isinstance(first, Path)
     assert installed(first)["idna"] == "3.10"
     assert installed(first)["google-adk"] == "2.13.0"
-    began = time.monotonic()
-    assert await Builder(place / "cache", os.environ).build(requirements(place)) == first
-    assert time.monotonic() - began < 1
+    in_no_time = builder(place / "cache", index, time_limit=0.0)
+    assert await in_no_time.build(requirements(place)) == first
 
 
-async def test_two_who_ask_at_once_have_it_made_once(place: Path) -> None:
+async def test_who_asks_for_nothing_gets_google_adk(place: Path, index: dict[str, str]) -> None:
+    """There is no agent without it."""
+    python = await builder(place / "cache", index).build(Recipe(Kind.NOTHING, place))
+    assert isinstance(python, Path), python
+    assert installed(python) == {"google-adk": "2.13.0"}
+
+
+@pytest.mark.slow
+async def test_the_real_index_has_what_is_wanted(place: Path) -> None:
+    """google-adk with all it needs, beside what is asked for."""
+    python = await Builder(place / "cache", os.environ).build(requirements(place))
+    assert isinstance(python, Path), python
+    assert installed(python)["idna"] == "3.10"
+    assert installed(python)["google-adk"] == "2.13.0"
+    assert "google-genai" in installed(python)
+
+
+async def test_two_who_ask_at_once_have_it_made_once(place: Path, index: dict[str, str]) -> None:
     """In two processes and two tasks: one environment, nobody sees it half made."""
     recipe = requirements(place)
     code = (
@@ -59,57 +111,63 @@ async def test_two_who_ask_at_once_have_it_made_once(place: Path) -> None:
         "from gradegate.agents.recipes import Kind, Recipe\n"
         "side = Path(sys.argv[1])\n"
         "recipe = Recipe(Kind.REQUIREMENTS, side, side / 'requirements.txt')\n"
-        "print(asyncio.run(Builder(side.parent / 'cache', os.environ).build(recipe)))"
+        "builder = Builder(side.parent / 'cache', os.environ, ['UV_DEFAULT_INDEX'])\n"
+        "print(asyncio.run(builder.build(recipe)))"
     )
     other = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", code, str(recipe.folder), stdout=subprocess.PIPE
+        sys.executable, "-c", code, str(recipe.folder), stdout=subprocess.PIPE, env=index
     )
-    builder = Builder(place / "cache", os.environ)
-    mine, too = await asyncio.gather(builder.build(recipe), builder.build(recipe))
+    ours = builder(place / "cache", index)
+    mine, too = await asyncio.gather(ours.build(recipe), ours.build(recipe))
     theirs, _ = await other.communicate()
     assert mine == too
     assert theirs.decode().strip() == str(mine)
     assert len(list((place / "cache").glob("*/.ready"))) == 1
 
 
-async def test_one_that_was_left_half_made_is_made_again(place: Path) -> None:
+async def test_one_that_was_left_half_made_is_made_again(
+    place: Path, index: dict[str, str]
+) -> None:
     """Killed in the middle, the next run does not take it for finished."""
-    builder = Builder(place / "cache", os.environ)
-    python = await builder.build(requirements(place))
+    ours = builder(place / "cache", index)
+    python = await ours.build(requirements(place))
     assert isinstance(python, Path)
     home = python.parents[2]
     (home / ".ready").unlink()
     python.unlink()
-    assert await builder.build(requirements(place)) == python
+    assert await ours.build(requirements(place)) == python
     assert installed(python)["idna"] == "3.10"
 
 
-async def test_what_cannot_be_installed_is_said_in_uvs_words(place: Path) -> None:
+async def test_what_cannot_be_installed_is_said_in_uvs_words(
+    place: Path, index: dict[str, str]
+) -> None:
     """And nothing is left of it."""
-    failed = await Builder(place / "cache", os.environ).build(requirements(place, "idna==99\n"))
+    failed = await builder(place / "cache", index).build(requirements(place, "idna==99\n"))
     assert isinstance(failed, NotBuilt)
     assert failed.reason.startswith("requirements.txt cannot be installed:\n")
     assert "idna==99" in failed.reason
     assert [p.suffix for p in (place / "cache").iterdir()] == [".lock"]
 
 
-async def test_too_slow_an_installation_is_ended(place: Path) -> None:
+async def test_too_slow_an_installation_is_ended(place: Path, index: dict[str, str]) -> None:
     """With a reason instead of a hung job."""
-    builder = Builder(place / "cache", os.environ, time_limit=0.01)
-    failed = await builder.build(requirements(place))
+    failed = await builder(place / "cache", index, time_limit=0.01).build(requirements(place))
     assert isinstance(failed, NotBuilt)
     assert "it took longer than" in failed.reason
 
 
 @pytest.mark.parametrize("kind", [Kind.PROJECT, Kind.LOCKED])
-async def test_a_projects_dependencies_are_installed_without_it(place: Path, kind: Kind) -> None:
+async def test_a_projects_dependencies_are_installed_without_it(
+    place: Path, index: dict[str, str], kind: Kind
+) -> None:
     """Neither the project itself nor what only its developers need; the side stays as it was."""
     side = write(place / "side", {"pyproject.toml": PROJECT})
     if kind == Kind.LOCKED:
         uv = Path(sys.executable).parent / "uv"
-        subprocess.run([uv, "lock", "--quiet"], cwd=side, check=True)  # noqa: ASYNC221 - a moment
+        subprocess.run([uv, "lock", "--quiet"], cwd=side, env=index, check=True)  # noqa: ASYNC221 - a moment
     before = sorted(side.rglob("*"))
-    python = await Builder(place / "cache", os.environ).build(Recipe(kind, side))
+    python = await builder(place / "cache", index).build(Recipe(kind, side))
     assert isinstance(python, Path), python
     there = installed(python)
     assert there["idna"] == "3.10"
@@ -117,24 +175,38 @@ async def test_a_projects_dependencies_are_installed_without_it(place: Path, kin
     assert sorted(side.rglob("*")) == before
 
 
-async def test_installing_sees_nothing_but_what_uv_needs(place: Path) -> None:
+# Notes the names of its environment, and gives out the wheel that lies beside it.
+BACKEND = """
+import os, shutil
+
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    open({seen!r}, "w").write(" ".join(os.environ))
+    return os.path.basename(shutil.copy("spy-1-py3-none-any.whl", folder))
+"""
+SPY = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+"""
+
+
+async def test_installing_sees_nothing_but_what_uv_needs(
+    place: Path, index: dict[str, str]
+) -> None:
     """Code that runs while it is installed finds no key and no token."""
     seen = place / "seen"
     seen.mkdir(mode=0o777)
     seen.chmod(0o777)
-    setup = (
-        "import os, setuptools\n"
-        f"open({str(seen / 'names')!r}, 'w').write(' '.join(os.environ))\n"
-        "setuptools.setup(name='spy', version='1')\n"
-    )
-    write(place, {"side/spy/setup.py": setup})
+    backend = BACKEND.format(seen=str(seen / "names"))
+    spy = write(place / "side" / "spy", {"pyproject.toml": SPY, "backend.py": backend})
+    add_wheel(spy / "spy-1-py3-none-any.whl", "spy", "1")
     secrets = {"GOOGLE_API_KEY": "k", "GITHUB_TOKEN": "t", "UV_INDEX_A_PASSWORD": "p"}
-    user = (10777, 10777) if os.getuid() == 0 else None
+    user = SOMEBODY if os.getuid() == 0 else None
     if user:
-        os.chown(place / "side" / "spy", *user)
-    builder = Builder(
-        place / "cache", {**os.environ, **secrets}, ["GOOGLE_API_KEY", "UV_INDEX_A_PASSWORD"], user
-    )
+        os.chown(spy, *user)
+    named = ["UV_DEFAULT_INDEX", "GOOGLE_API_KEY", "UV_INDEX_A_PASSWORD"]
+    builder = Builder(place / "cache", {**index, **secrets}, named, user)
     python = await builder.build(requirements(place, "./spy\n"))
     assert isinstance(python, Path), python
     names = (seen / "names").read_text().split()
@@ -143,10 +215,9 @@ async def test_installing_sees_nothing_but_what_uv_needs(place: Path) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can install as somebody else")
-async def test_what_another_user_installed_is_ours(place: Path) -> None:
+async def test_what_another_user_installed_is_ours(place: Path, index: dict[str, str]) -> None:
     """Neither that user's code nor its agent can change it for the next one."""
-    builder = Builder(place / "cache", os.environ, (), (10777, 10777))
-    python = await builder.build(requirements(place))
+    python = await builder(place / "cache", index, user=SOMEBODY).build(requirements(place))
     assert isinstance(python, Path), python
     for path in (python.parents[2], *python.parents[2].rglob("*")):
         status = path.lstat()
@@ -155,12 +226,14 @@ async def test_what_another_user_installed_is_ours(place: Path) -> None:
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can install as somebody else")
-async def test_a_cache_that_the_user_cannot_enter_is_not_used(place: Path) -> None:
+async def test_a_cache_that_the_user_cannot_enter_is_not_used(
+    place: Path, index: dict[str, str]
+) -> None:
     """The environment is made where the agent can get to it, and not kept."""
     cache, spare = place / "cache", place / "spare"
     cache.mkdir(mode=0o700)
     spare.mkdir()
-    builder = Builder(cache, os.environ, (), (10777, 10777), spare)
-    python = await builder.build(requirements(place))
+    ours = builder(cache, index, user=SOMEBODY, spare=spare)
+    python = await ours.build(requirements(place))
     assert isinstance(python, Path), python
     assert python.is_relative_to(spare)

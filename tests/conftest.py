@@ -1,0 +1,55 @@
+"""What tests of every kind stand on."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.places import open_place
+
+_CACHE = pytest.StashKey[Path]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell each of pytest-xdist's workers of the one cache."""
+    node.workerinput["cache"] = str(_cache(node.config))
+
+
+@pytest.fixture(scope="session")
+def cache(request: pytest.FixtureRequest) -> Path:
+    """A cache of gradegate's for all tests, on all workers, where agents' users get to.
+
+    An environment is dear. Whoever needs one first has it built in here, while others wait for
+    it as two jobs on one machine would. A test that is about building has a cache of its own,
+    and one that is about a run has a store of its own.
+    """
+    return _cache(request.config)
+
+
+@pytest.fixture(scope="session")
+def environments(cache: Path) -> Path:
+    """The part of the cache where agents' environments are."""
+    return cache / "gradegate" / "environments"
+
+
+@pytest.fixture
+def place() -> Iterator[Path]:
+    """A folder that other users can get to, as pytest's own are not."""
+    with open_place() as folder:
+        yield folder
+
+
+def _cache(config: pytest.Config) -> Path:
+    told: dict[str, str] = getattr(config, "workerinput", {})
+    if "cache" in told:
+        return Path(told["cache"])
+    if _CACHE not in config.stash:
+        folder = Path(tempfile.mkdtemp(prefix="gradegate-tests-"))
+        folder.chmod(0o755)
+        config.stash[_CACHE] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder))
+    return config.stash[_CACHE]
