@@ -312,15 +312,22 @@ async def test_an_agent_with_globals_has_them_reset_and_one_session_at_a_time(
 async def test_an_agent_that_cannot_be_loaded_fails_every_case(
     place: Path, environments: Path, code: str, reason: str
 ) -> None:
-    """It has failed, which is not the same as not having been run; it is not tried for each."""
-    note = "print('tried', file=open('tries', 'a'))\n"
-    root = write(
-        place / "sides" / "export", {**NEEDS, "bot/__init__.py": note, "bot/agent.py": code}
-    )
+    """It has failed, which is not the same as not having been run."""
+    root = write(place / "sides" / "export", {**NEEDS, "bot/agent.py": code})
     async with adk_agent(root, environments, {}, Suite(name="bot", agent="bot")) as runner:
         traces = await run_all(runner, [case("say hello", eval_id=str(n)) for n in range(20)])
-    assert (root / "tries").read_text() == "tried\n"
     assert all(reason in (trace.error or "") for trace in traces), traces[0].error
+
+
+async def test_an_agent_that_cannot_be_loaded_is_not_tried_for_each_case(
+    place: Path, environments: Path
+) -> None:
+    """However many there are, it is soon told."""
+    code = "print('tried', file=open('tries', 'a'))\nimport no_such_module\n"
+    root = write(place / "sides" / "export", {**NEEDS, "bot/agent.py": code})
+    async with adk_agent(root, environments, {}, Suite(name="bot", agent="bot")) as runner:
+        await run_all(runner, [case("say hello", eval_id=str(n)) for n in range(20)])
+    assert (root / "tries").read_text() == "tried\n"
 
 
 async def test_the_agent_sees_what_the_suite_names(
@@ -366,7 +373,7 @@ async def test_what_cannot_be_made_ready_says_why(
     root: Path, environments: Path, suite: Suite, reason: str
 ) -> None:
     """A value with the end of what uv said, not an exception."""
-    write(root, {"bad.txt": "no-such-package-anywhere==1.0\n"})
+    write(root, {"bad.txt": "--no-index\nno-such-package-anywhere==1.0\n"})
     with Sandbox.for_side(root, [environments]) as sandbox:
         agent = AdkAgent(suite, root, sandbox, cache=environments, environ=os.environ)
         async with agent as runner:

@@ -4,61 +4,76 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.integration.adk import side, write
+from tests.places import open_place
 from tests.standins.gemini import GeminiStandin, prompt_of
 from tests.standins.travel_model import answer
 
 GRADEGATE = Path(sys.executable).parent / "gradegate"
-SCENARIO = {
+START = "What is the weather in Paris?"
+PLANS = {
+    "trip": "Ask for the weather in Oslo, then for flights, then stop.",
+    "endless": "Always ask for one thing more.",
+    "nowhere": "Ask for the weather in Oslo, then for flights to Atlantis.",
+}
+OSLO = "What is the weather in Oslo?"
+QUESTIONS = {
+    "trip": (OSLO, "Flights from Paris to Oslo, please."),
+    "nowhere": (OSLO, "Flights from Paris to Atlantis, please."),
+}
+SCENARIOS = {
     "eval_set_id": "simulated",
     "eval_cases": [
         {
-            "eval_id": "trip",
-            "conversation_scenario": {
-                "starting_prompt": "What is the weather in Paris?",
-                "conversation_plan": "Ask for the weather in Oslo, then for flights, then stop.",
-            },
+            "eval_id": eval_id,
+            "conversation_scenario": {"starting_prompt": START, "conversation_plan": plan},
         }
+        for eval_id, plan in PLANS.items()
     ],
 }
-QUESTIONS = ("What is the weather in Oslo?", "Flights from Paris to Oslo, please.")
+LIMIT = {"criteria": {}, "user_simulator_config": {"max_allowed_invocations": 4}}
+SEARCH = "    found = _FLIGHTS.get("
+BREAKS = '    if destination == "Atlantis":\n        raise RuntimeError("the airline is gone")\n'
 
 
 def plays_both(body: dict[str, Any]) -> str | dict[str, Any]:
-    """The agent's model where there are tools, else a user who goes through the plan."""
+    """The agent's model where there are tools, else a user with one of the plans."""
     if "tools" in body:
         return answer(body)
     said = prompt_of(body)
-    return next((question for question in QUESTIONS if question not in said), "</finished>")
+    (eval_id,) = (eval_id for eval_id, plan in PLANS.items() if plan in said)
+    if eval_id == "endless":
+        return f"And now? {OSLO}"
+    return next((each for each in QUESTIONS[eval_id] if each not in said), "</finished>")
 
 
-def never_done(body: dict[str, Any]) -> str | dict[str, Any]:
-    """A user who always wants to know one thing more."""
-    return answer(body) if "tools" in body else "And what is the weather in Oslo?"
-
-
-def recorded(place: Path, model: Any, **files: str) -> dict[str, Any]:
-    """The one trace of the scenario."""
-    root = write(side(place), {f"travel_desk/{name}": text for name, text in files.items()})
-    sets = write(place / "sets", {"sim.evalset.json": json.dumps(SCENARIO)})
-    limit = {"criteria": {}, "user_simulator_config": {"max_allowed_invocations": 4}}
-    write(sets, {"test_config.json": json.dumps(limit)})
-    out = place / "traces.json"
-    with GeminiStandin(model) as gemini:
+@pytest.fixture(scope="module")
+def traces(cache: Path) -> Mapping[str, Any]:
+    """What was recorded of each scenario, by its id."""
+    with open_place() as place, GeminiStandin(plays_both) as gemini:
+        root = side(place)
+        tools = root / "travel_desk" / "tools.py"
+        tools.write_text(tools.read_text().replace(SEARCH, BREAKS + SEARCH))
+        sets = {"sim.evalset.json": json.dumps(SCENARIOS), "test_config.json": json.dumps(LIMIT)}
+        evals = write(place / "sets", sets)
+        out, store = place / "traces.json", place / "store.sqlite"
+        command = [GRADEGATE, "record", "--agent", root / "travel_desk", "--evals", evals]
         done = subprocess.run(
-            [GRADEGATE, "record", "--agent", root / "travel_desk", "--evals", sets, "--out", out],
-            env={**os.environ, **gemini.environ, "XDG_CACHE_HOME": str(place / "cache")},
+            [*command, "--out", out, "--store", store],
+            env={**os.environ, **gemini.environ, "XDG_CACHE_HOME": str(cache)},
             cwd=place,
             capture_output=True,
             text=True,
             check=False,
         )
-    assert done.returncode == 0, done.stderr
-    (trace,) = json.loads(out.read_text())["cases"]
-    return dict(trace)
+        assert done.returncode == 0, done.stderr
+        return {trace["eval_id"]: trace for trace in json.loads(out.read_text())["cases"]}
 
 
 def asked(trace: dict[str, Any]) -> list[str]:
@@ -66,29 +81,23 @@ def asked(trace: dict[str, Any]) -> list[str]:
     return [turn["user_content"]["parts"][0]["text"] for turn in trace["invocations"]]
 
 
-def test_the_user_goes_through_the_plan_and_stops(place: Path) -> None:
+def test_the_user_goes_through_the_plan_and_stops(traces: Mapping[str, Any]) -> None:
     """Three turns, and the agent answered each from its tools."""
-    trace = recorded(place, plays_both)
-    assert asked(trace) == ["What is the weather in Paris?", *QUESTIONS]
+    trace = traces["trip"]
+    assert asked(trace) == [START, *QUESTIONS["trip"]]
     assert trace.get("error") is None
     calls = json.dumps(trace["invocations"])
     assert calls.count('"get_weather"') >= 2
     assert '"find_flights"' in calls
 
 
-def test_a_user_without_end_is_stopped_by_the_limit(place: Path) -> None:
+def test_a_user_without_end_is_stopped_by_the_limit(traces: Mapping[str, Any]) -> None:
     """As many turns as `max_allowed_invocations` allows."""
-    assert len(asked(recorded(place, never_done))) == 4
+    assert len(asked(traces["endless"])) == 4
 
 
-def test_an_agent_that_fails_in_the_middle_ends_it(place: Path) -> None:
+def test_an_agent_that_fails_in_the_middle_ends_it(traces: Mapping[str, Any]) -> None:
     """The turns that were had are kept, and the failure is the agent's."""
-    tools = (Path(__file__).parents[2] / "examples/travel_desk/tools.py").read_text()
-    broken = (
-        tools
-        + "\n\ndef find_flights(origin: str, destination: str) -> dict:\n"
-        + ('    """Find flights."""\n    raise RuntimeError("the airline is gone")\n')
-    )
-    trace = recorded(place, plays_both, **{"tools.py": broken})
+    trace = traces["nowhere"]
     assert "the airline is gone" in trace["error"]
     assert len(trace["invocations"]) == 2
