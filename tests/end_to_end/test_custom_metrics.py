@@ -1,8 +1,7 @@
 """Metrics that users wrote for google-adk, in the whole job."""
 
 import os
-import tempfile
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +84,7 @@ CONFIG = """
    "exits": {"code_config": {"name": "metrics.manners.exits"}},
    "missing": {"code_config": {"name": "metrics.manners.there_is_none"}}}}
 """
-WITH_ADK = SETTINGS + 'requirements = "requirements.txt"\nturn_timeout = 5.0\n'
+WITH_ADK = SETTINGS + 'requirements = "requirements.txt"\n'
 CASES = [case(f"c{number}", turn("hello", "Please sit down.")) for number in range(1, 7)]
 
 
@@ -95,22 +94,6 @@ INDEX = {
     if name.startswith(("UV_", "SSL_")) or name.lower().endswith("_proxy")
 }
 """What uv needs here to get at packages."""
-
-
-@pytest.fixture(scope="module")
-def cache() -> Iterator[str]:
-    """Environments for all jobs of this module, open to the agents' users as well."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-tests-") as folder:
-        Path(folder).chmod(0o755)
-        yield folder
-
-
-@pytest.fixture
-def place() -> Iterator[Path]:
-    """A folder that other users can get to, as pytest's own are not."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-tests-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
 
 
 def project_with(place: Path, criteria: str, settings: str = WITH_ADK) -> Project:
@@ -124,18 +107,24 @@ def project_with(place: Path, criteria: str, settings: str = WITH_ADK) -> Projec
     return project
 
 
+def evaluate(project: Project, cache: Path, *arguments: str) -> Outcome:
+    """`gradegate run` with the environments that all tests share, and a store of its own."""
+    store = str(project.root.parent / "store.sqlite")
+    return project.evaluate(*arguments, "--store", store, XDG_CACHE_HOME=str(cache), **INDEX)
+
+
 def scores(outcome: Outcome, side: str, criterion: str) -> list[Any]:
     """A criterion's results of all cases of a side."""
     results = outcome.read(f"{side}.results.json")
     return [one["criteria"][criterion] for one in results["cases"]]
 
 
-def test_metrics_written_for_google_adk_run_unchanged(place: Path, cache: str) -> None:
+def test_metrics_written_for_google_adk_run_unchanged(place: Path, cache: Path) -> None:
     """Sync and async; what the function says is the status, and the gate goes by it."""
     project = project_with(place, '"polite": 1.0, "wordiness": 10')
     said = {"text": "Please sit down and wait for me here until I have found your papers again"}
     project.answers({one["eval_id"]: [said] for one in CASES})
-    outcome = project.evaluate("--base", "main", XDG_CACHE_HOME=cache, **INDEX)
+    outcome = evaluate(project, cache, "--base", "main")
     assert [one["score"] for one in scores(outcome, "base", "wordiness")] == [3.0] * 6
     head = scores(outcome, "head", "wordiness")
     assert {(one["score"], one["status"], one["threshold"]) for one in head} == {
@@ -153,12 +142,26 @@ def test_metrics_written_for_google_adk_run_unchanged(place: Path, cache: str) -
     assert row["verdict"] != "improved"
 
 
-def test_broken_metrics_are_not_evaluated_and_touch_no_other_score(place: Path, cache: str) -> None:
+BROKEN = ("raises", "babbles", "exits", "missing")
+
+
+@pytest.mark.parametrize(
+    ("broken", "settings"),
+    [
+        (BROKEN, WITH_ADK),
+        pytest.param(
+            ("hangs", *BROKEN), f"{WITH_ADK}turn_timeout = 20.0\n", marks=pytest.mark.slow
+        ),
+    ],
+    ids=["at once", "not at all"],
+)
+def test_broken_metrics_are_not_evaluated_and_touch_no_other_score(
+    place: Path, cache: Path, broken: Sequence[str], settings: str
+) -> None:
     """One raises, one hangs, one returns nonsense, one ends its process, one is not there."""
-    broken = ("raises", "hangs", "babbles", "exits", "missing")
     listed = ", ".join(f'"{name}": 0.5' for name in broken)
-    project = project_with(place, f'"polite": 1.0, {listed}')
-    outcome = project.evaluate("--base", "none", "--case", "c[12]", XDG_CACHE_HOME=cache, **INDEX)
+    project = project_with(place, f'"polite": 1.0, {listed}', settings)
+    outcome = evaluate(project, cache, "--base", "none", "--case", "c1")
     for name in ("polite", "response_match_score"):
         assert {one["status"] for one in scores(outcome, "head", name)} == {"passed"}
     for name in broken:
@@ -166,28 +169,29 @@ def test_broken_metrics_are_not_evaluated_and_touch_no_other_score(place: Path, 
     reasons = {name: scores(outcome, "head", name)[0]["reason"] for name in broken}
     assert reasons["raises"].startswith("RuntimeError: the dictionary of manners is missing\n")
     assert "metrics/manners.py" in reasons["raises"]
-    assert reasons["hangs"].startswith("the metric did not answer within 5 s")
     assert "returned a int, and google-adk wants an EvaluationResult" in reasons["babbles"]
     assert "exit code 3" in reasons["exits"]
     assert "there_is_none" in reasons["missing"]
+    if "hangs" in broken:
+        assert reasons["hangs"].startswith("the metric did not answer within 20 s")
     assert (outcome.code, outcome.state) == (3, "inconclusive")
 
 
-def test_a_metric_that_changed_is_no_agent_that_changed(place: Path, cache: str) -> None:
+def test_a_metric_that_changed_is_no_agent_that_changed(place: Path, cache: Path) -> None:
     """Head's function scores both sides."""
     project = project_with(place, '"polite": 1.0')
     stricter = METRICS.replace('"please"', '"pretty please"')
     project.put("metrics/manners.py", stricter)
-    outcome = project.evaluate("--base", "main", XDG_CACHE_HOME=cache, **INDEX)
+    outcome = evaluate(project, cache, "--base", "main")
     for side in ("base", "head"):
         assert [one["score"] for one in scores(outcome, side, "polite")] == [0.0] * 6
     assert outcome.code == 0
 
 
-def test_a_suite_without_google_adk_says_what_is_needed(place: Path, cache: str) -> None:
+def test_a_suite_without_google_adk_says_what_is_needed(place: Path, cache: Path) -> None:
     """A program of any kind may be the agent; its metrics need an interpreter all the same."""
     project = project_with(place, '"polite": 1.0', SETTINGS)
-    outcome = project.evaluate("--base", "none", "--case", "c1", XDG_CACHE_HOME=cache, **INDEX)
+    outcome = evaluate(project, cache, "--base", "none", "--case", "c1")
     (one,) = scores(outcome, "head", "polite")
     assert one["status"] == "not_evaluated"
     assert "suite `desk` has no environment" in one["reason"]

@@ -4,7 +4,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 from gradegate.agents.environments import Builder, NotBuilt
 from gradegate.agents.recipes import Kind, Recipe
 from tests.integration.adk import write
+from tests.integration.small_index import add_wheel, small_index
 from tests.places import open_place
 
 NEEDS = "idna==3.10\n"
@@ -37,24 +37,7 @@ def index() -> Iterator[dict[str, str]]:
     google-adk with all it needs is the dearest part of an environment, and the same in all.
     """
     with open_place() as folder:
-        for name, version in SMALL.items():
-            wheel = f"{name.replace('-', '_')}-{version}-py3-none-any.whl"
-            page = {f"{name}/index.html": f'<a href="../{wheel}">{wheel}</a>'}
-            add_wheel(write(folder, page) / wheel, name, version)
-        yield {**os.environ, "UV_DEFAULT_INDEX": folder.as_uri()}
-
-
-def add_wheel(file: Path, name: str, version: str) -> None:
-    """A package that is nothing but its name and version."""
-    about = f"{file.name.partition('-py3')[0]}.dist-info"
-    contents = {
-        "METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n",
-        "WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
-    }
-    listed = "".join(f"{about}/{each},,\n" for each in (*contents, "RECORD"))
-    with zipfile.ZipFile(file, "w") as wheel:
-        for each, text in {**contents, "RECORD": listed}.items():
-            wheel.writestr(f"{about}/{each}", text)
+        yield {**os.environ, "UV_DEFAULT_INDEX": small_index(folder, SMALL)}
 
 
 def builder(cache: Path, environ: dict[str, str], **more: Any) -> Builder:

@@ -2,29 +2,25 @@
 
 import json
 import os
+import re
 import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.integration.adk import side, write
+from tests.integration.adk import EXAMPLES, side, write
+from tests.integration.small_index import small_index
 from tests.standins.gemini import GeminiStandin
 from tests.standins.travel_model import answer
+from tests.starter import STARTER
 
-GRADEGATE = Path(sys.executable).parent / "gradegate"
 IDENTITY = ("-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "init.defaultBranch=main")
-
-
-@pytest.fixture(scope="module")
-def cache() -> Iterator[Path]:
-    """Environments for all jobs of this module, open to the agents' users as well."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-tests-") as folder:
-        Path(folder).chmod(0o755)
-        yield Path(folder)
+NEWEST = "2.13.0"
+TELL = "\nimport google.adk\nroot_agent.instruction += f' ADK {google.adk.__version__}'\n"
+AGENT = (EXAMPLES / "travel_desk" / "agent.py").read_text() + TELL
+BROKEN = "import nothing_of_the_kind\n" + AGENT
 
 
 def git(repo: Path, *arguments: str) -> None:
@@ -32,67 +28,90 @@ def git(repo: Path, *arguments: str) -> None:
     subprocess.run(["git", *IDENTITY, *arguments], cwd=repo, check=True, capture_output=True)
 
 
-def report(place: Path, cache: Path, agent: str) -> tuple[int, dict[str, Any]]:
-    """Exit code and report of a pull request that makes this of `agent.py`."""
-    repo = write(side(place), {"travel_desk/requirements.txt": "google-adk==2.7.1\n"})
+@dataclass(frozen=True)
+class Done:
+    """What a job came to."""
+
+    code: int
+    report: dict[str, Any]
+    versions: set[str]
+    """Of google-adk, as the agents told their model."""
+
+
+def job(place: Path, cache: Path, base: str, agent: str) -> Done:
+    """A pull request that makes this of `agent.py`, on a base that needs this google-adk."""
+    needs, code = "travel_desk/requirements.txt", "travel_desk/agent.py"
+    repo = write(side(place), {needs: f"google-adk=={base}\n", code: AGENT})
     git(repo, "init")
     git(repo, "add", ".")
     git(repo, "commit", "-m", "base")
-    head = {"travel_desk/requirements.txt": "google-adk==2.13.0\n", "travel_desk/agent.py": agent}
-    write(repo, head)
+    write(repo, {needs: f"google-adk=={NEWEST}\n", code: agent})
+    return run(place, cache, repo)
+
+
+def run(place: Path, cache: Path, repo: Path) -> Done:
+    """`gradegate run` of the work tree against main."""
+    words = ["run", "--repo", repo, "--base", "main", "--store", place / "store.sqlite"]
     with GeminiStandin(answer) as model:
-        done = subprocess.run(
-            [GRADEGATE, "run", "--repo", repo, "--base", "main", "--out", place / "out"],
-            env={
-                **os.environ,
-                **model.environ,
-                "XDG_CACHE_HOME": str(cache),
-            },
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        environ = {**os.environ, **model.environ, "XDG_CACHE_HOME": str(cache)}
+        done = STARTER.run([*map(str, words), "--out", str(place / "out")], place, environ)
+        told = json.dumps([request.body.get("systemInstruction") for request in model.requests])
     assert (place / "out" / "report.json").is_file(), done.stderr
     read: dict[str, Any] = json.loads((place / "out" / "report.json").read_text())
-    return done.returncode, read
+    return Done(done.returncode, read, set(re.findall(r"ADK ([0-9.]+[0-9])", told)))
 
 
-def agent_file() -> str:
-    """The example's agent as it is."""
-    examples = Path(__file__).parents[2] / "examples"
-    return (examples / "travel_desk" / "agent.py").read_text()
-
-
-def test_a_planted_regression_is_found_across_versions(place: Path, cache: Path) -> None:
-    """Base with google-adk 2.7.1, head with 2.13.0 and an instruction that lost its tool."""
-    code, found = report(place, cache, agent_file().replace("get_weather about", "anybody about"))
+@pytest.mark.parametrize("base", [NEWEST, pytest.param("2.7.1", marks=pytest.mark.slow)])
+def test_a_planted_regression_is_found(place: Path, cache: Path, base: str) -> None:
+    """An instruction that lost its tool; also where base has another google-adk than head."""
+    done = job(place, cache, base, AGENT.replace("get_weather about", "anybody about"))
     regressed = {
         each["eval_id"]
-        for each in found["cases"]
+        for each in done.report["cases"]
         if any(c["verdict"] == "regressed" for c in each["criteria"].values())
     }
     weather = {"weather_in_paris", "weather_nowhere", "weather_then_flights"}
-    assert (code, found["decision"]["state"]) == (1, "fail")
+    assert (done.code, done.report["decision"]["state"]) == (1, "fail")
     assert regressed == weather | {"tenki", "tenki_kara_bin"}
-    environments = cache / "gradegate" / "environments"
-    versions = {p.name for p in environments.glob("*/venv/lib/*/site-packages/google_adk-*")}
-    assert versions == {"google_adk-2.7.1.dist-info", "google_adk-2.13.0.dist-info"}
-    if os.geteuid() == 0:  # also where there was no cache yet, as on a runner's first run
-        assert not [warning for warning in found["warnings"] if "same user" in warning]
+    assert done.versions == {base, NEWEST}
+    assert is_apart(done)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can run agents as somebody else")
+def test_agents_are_kept_apart_also_where_there_is_no_cache_yet(place: Path) -> None:
+    """As on a runner's first run. Nothing needs to be in the environment for this."""
+    index = small_index(place / "index", {"google-adk": NEWEST})
+    needs = f"--index-url {index}\ngoogle-adk=={NEWEST}\n"
+    repo = write(side(place), {"travel_desk/requirements.txt": needs})
+    git(repo, "init")
+    git(repo, "add", ".")
+    git(repo, "commit", "-m", "base")
+    write(repo, {"travel_desk/agent.py": BROKEN})
+    cache = place / "cache"
+    done = run(place, cache, repo)
+    assert len(list(cache.glob("gradegate/environments/*/.ready"))) == 1
+    assert is_apart(done)
+
+
+def is_apart(done: Done) -> bool:
+    """Whether agents ran as users of their own, where that can be."""
+    shared = [warning for warning in done.report["warnings"] if "same user" in warning]
+    return bool(shared) == (os.geteuid() != 0)
+
+
+@pytest.mark.slow
 def test_another_version_alone_is_no_regression(place: Path, cache: Path) -> None:
     """The same agent on another google-adk: nothing to object to."""
-    code, found = report(place, cache, agent_file() + "# nothing\n")
-    assert (code, found["decision"]["state"]) == (0, "pass"), found["decision"]
-    assert all(c["scored"] == c["planned"] == [7, 7] for c in found["criteria"])
+    done = job(place, cache, "2.7.1", AGENT + "# nothing\n")
+    assert (done.code, done.report["decision"]["state"]) == (0, "pass"), done.report["decision"]
+    assert all(c["scored"] == c["planned"] == [7, 7] for c in done.report["criteria"])
 
 
 def test_an_agent_that_crashes_everywhere_is_a_regression(place: Path, cache: Path) -> None:
     """Not inconclusive: the agent has failed every run."""
-    code, found = report(place, cache, "import nothing_of_the_kind\n" + agent_file())
-    assert (code, found["decision"]["state"]) == (1, "fail")
-    kinds = {reason["kind"] for reason in found["decision"]["reasons"]}
+    done = job(place, cache, NEWEST, BROKEN)
+    assert (done.code, done.report["decision"]["state"]) == (1, "fail")
+    kinds = {reason["kind"] for reason in done.report["decision"]["reasons"]}
     assert "regression" in kinds
-    told = json.dumps(found["cases"])
+    told = json.dumps(done.report["cases"])
     assert "nothing_of_the_kind" in told
