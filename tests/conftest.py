@@ -1,5 +1,6 @@
 """What tests of every kind stand on."""
 
+import asyncio
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -8,7 +9,9 @@ from typing import Any
 
 import pytest
 
+from tests.integration.adk import adk_python
 from tests.places import open_place
+from tests.standins.warm_adk import warm_python
 
 _CACHE = pytest.StashKey[Path]()
 
@@ -32,8 +35,20 @@ def cache(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def environments(cache: Path) -> Path:
-    """The part of the cache where agents' environments are."""
-    return cache / "gradegate" / "environments"
+    """The part of the cache where agents' environments are.
+
+    It is there from the start: a sandbox leads to what exists.
+    """
+    folder = cache / "gradegate" / "environments"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def warm_adk(environments: Path) -> Iterator[Path]:
+    """An interpreter that has read google-adk, for agents and metrics that are many and small."""
+    with warm_python(asyncio.run(adk_python(environments))) as launcher:
+        yield launcher
 
 
 @pytest.fixture

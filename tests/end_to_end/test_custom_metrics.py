@@ -107,6 +107,11 @@ def project_with(place: Path, criteria: str, settings: str = WITH_ADK) -> Projec
     return project
 
 
+def with_python(python: Path) -> str:
+    """Settings for metrics that are called with this interpreter."""
+    return f'{SETTINGS}python = "{python}"\n'
+
+
 def evaluate(project: Project, cache: Path, *arguments: str) -> Outcome:
     """`gradegate run` with the environments that all tests share, and a store of its own."""
     store = str(project.root.parent / "store.sqlite")
@@ -146,21 +151,19 @@ BROKEN = ("raises", "babbles", "exits", "missing")
 
 
 @pytest.mark.parametrize(
-    ("broken", "settings"),
+    ("broken", "limit"),
     [
-        (BROKEN, WITH_ADK),
-        pytest.param(
-            ("hangs", *BROKEN), f"{WITH_ADK}turn_timeout = 20.0\n", marks=pytest.mark.slow
-        ),
+        (BROKEN, ""),
+        pytest.param(("hangs", *BROKEN), "turn_timeout = 20.0\n", marks=pytest.mark.slow),
     ],
     ids=["at once", "not at all"],
 )
 def test_broken_metrics_are_not_evaluated_and_touch_no_other_score(
-    place: Path, cache: Path, broken: Sequence[str], settings: str
+    place: Path, cache: Path, warm_adk: Path, broken: Sequence[str], limit: str
 ) -> None:
     """One raises, one hangs, one returns nonsense, one ends its process, one is not there."""
     listed = ", ".join(f'"{name}": 0.5' for name in broken)
-    project = project_with(place, f'"polite": 1.0, {listed}', settings)
+    project = project_with(place, f'"polite": 1.0, {listed}', with_python(warm_adk) + limit)
     outcome = evaluate(project, cache, "--base", "none", "--case", "c1")
     for name in ("polite", "response_match_score"):
         assert {one["status"] for one in scores(outcome, "head", name)} == {"passed"}
@@ -177,9 +180,11 @@ def test_broken_metrics_are_not_evaluated_and_touch_no_other_score(
     assert (outcome.code, outcome.state) == (3, "inconclusive")
 
 
-def test_a_metric_that_changed_is_no_agent_that_changed(place: Path, cache: Path) -> None:
+def test_a_metric_that_changed_is_no_agent_that_changed(
+    place: Path, cache: Path, warm_adk: Path
+) -> None:
     """Head's function scores both sides."""
-    project = project_with(place, '"polite": 1.0')
+    project = project_with(place, '"polite": 1.0', with_python(warm_adk))
     stricter = METRICS.replace('"please"', '"pretty please"')
     project.put("metrics/manners.py", stricter)
     outcome = evaluate(project, cache, "--base", "main")

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.project import SETTINGS, Project, case, scripted, turn
 from tests.standins.vertex import VertexStandin
 from tests.standins.vertex.server import texts_of
@@ -35,6 +37,7 @@ def project_with(root: Path) -> Project:
     return project
 
 
+@pytest.mark.slow
 def test_an_answer_that_became_unsafe_blocks(tmp_path: Path) -> None:
     """Scores, threshold and the service's own explanation are in the report."""
     project = project_with(tmp_path / "repo")

@@ -8,13 +8,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from gradegate.agents.adk import AdkAgent
+from gradegate.agents.environments import Builder
 from gradegate.agents.isolation import Sandbox
+from gradegate.agents.recipes import Kind, Recipe
 from gradegate.evalsets.discover import discover_suites
 from gradegate.evalsets.load import load_suite
 from gradegate.model.case import Case
 from gradegate.model.evalset import EvalCase, EvalConfig
 from gradegate.model.settings import Suite
 from gradegate.model.trace import Trace
+from tests.places import open_place
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NEEDS = {"requirements.txt": "google-adk==2.13.0\n"}
@@ -52,6 +55,17 @@ def write(root: Path, files: Mapping[str, str]) -> Path:
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, encoding="utf-8")
     return root
+
+
+async def adk_python(environments: Path) -> Path:
+    """The interpreter that agents get which need nothing special."""
+    with open_place() as place:
+        root = write(place / "sides" / "export", NEEDS)
+        recipe = Recipe(Kind.REQUIREMENTS, root, root / "requirements.txt")
+        with Sandbox.for_side(root, [environments]) as sandbox:
+            found = await Builder(environments, os.environ, (), sandbox.user).build(recipe)
+    assert isinstance(found, Path), found
+    return found
 
 
 @asynccontextmanager

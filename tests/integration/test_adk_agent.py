@@ -11,16 +11,15 @@ import pytest
 import pytest_asyncio
 
 from gradegate.agents.adk import AdkAgent
-from gradegate.agents.environments import Builder
 from gradegate.agents.interpreter import MODEL_VARIABLES
 from gradegate.agents.isolation import Sandbox
-from gradegate.agents.recipes import Kind, Recipe
 from gradegate.model.settings import Suite
 from gradegate.model.trace import NotRun
 from tests.integration.adk import (
     EXAMPLES,
     NEEDS,
     adk_agent,
+    adk_python,
     calls,
     case,
     run_all,
@@ -164,12 +163,12 @@ async def test_a_failing_turn_fails_its_case_and_no_other(doer: AdkAgent) -> Non
 
 
 async def test_a_process_that_dies_is_the_guilty_ones_failure(
-    root: Path, environments: Path
+    root: Path, environments: Path, warm_adk: Path
 ) -> None:
     """`os._exit` takes all sessions with it; the others are had in a fresh process."""
     guilty = case("say before", "drop_dead 7", eval_id="guilty")
     others = [case("say a", "say b", eval_id=str(n)) for n in range(2)]
-    async with adk_agent(root, environments, {}, SUITE) as runner:
+    async with adk_agent(root, environments, {}, SUITE, str(warm_adk)) as runner:
         dead, *rest = await run_all(runner, [guilty, *others])
     assert "exit code 7" in (dead.error or "")
     assert [trace.error for trace in rest] == [None] * 2
@@ -269,30 +268,36 @@ LAYOUTS: dict[str, tuple[str, dict[str, str]]] = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 async def test_an_agent_is_found_where_adk_finds_it(
-    place: Path, environments: Path, layout: str
+    place: Path, environments: Path, warm_adk: Path, layout: str
 ) -> None:
     """Every layout that ADK's own tools load, and a few that they stumble over."""
     agent, files = LAYOUTS[layout]
-    root = write(place / "sides" / "export", {**NEEDS, **files})
-    async with adk_agent(root, environments, {}, Suite(name="bot", agent=agent)) as runner:
+    root = write(place / "sides" / "export", files)
+    async with adk_agent(
+        root, environments, {}, Suite(name="bot", agent=agent), str(warm_adk)
+    ) as runner:
         (trace,) = await run_all(runner, [case("say hello")])
     assert (texts(trace), trace.error) == (["hello"], None)
 
 
-async def test_an_apps_plugins_take_part(place: Path, environments: Path) -> None:
+async def test_an_apps_plugins_take_part(place: Path, environments: Path, warm_adk: Path) -> None:
     """A plugin of the app's changes what the user said before the agent hears it."""
-    root = write(place / "sides" / "export", {**NEEDS, "bot/agent.py": BODY + PLUGIN})
-    async with adk_agent(root, environments, {}, Suite(name="bot", agent="bot")) as runner:
+    root = write(place / "sides" / "export", {"bot/agent.py": BODY + PLUGIN})
+    async with adk_agent(
+        root, environments, {}, Suite(name="bot", agent="bot"), str(warm_adk)
+    ) as runner:
         (trace,) = await run_all(runner, [case("say hello", "say again")])
     assert (texts(trace), trace.error) == (["heard by a plugin"] * 2, None)
 
 
 async def test_an_agent_with_globals_has_them_reset_and_one_session_at_a_time(
-    place: Path, environments: Path
+    place: Path, environments: Path, warm_adk: Path
 ) -> None:
     """`reset_data` is called for every case, and nobody else is in between."""
-    root = write(place / "sides" / "export", {**NEEDS, "bot/agent.py": DOER + GLOBALS})
-    async with adk_agent(root, environments, {}, Suite(name="bot", agent="bot")) as runner:
+    root = write(place / "sides" / "export", {"bot/agent.py": DOER + GLOBALS})
+    async with adk_agent(
+        root, environments, {}, Suite(name="bot", agent="bot"), str(warm_adk)
+    ) as runner:
         traces = await run_all(
             runner, [case("count", "count", "count", eval_id=str(n)) for n in range(4)]
         )
@@ -310,33 +315,37 @@ async def test_an_agent_with_globals_has_them_reset_and_one_session_at_a_time(
     ],
 )
 async def test_an_agent_that_cannot_be_loaded_fails_every_case(
-    place: Path, environments: Path, code: str, reason: str
+    place: Path, environments: Path, warm_adk: Path, code: str, reason: str
 ) -> None:
     """It has failed, which is not the same as not having been run."""
-    root = write(place / "sides" / "export", {**NEEDS, "bot/agent.py": code})
-    async with adk_agent(root, environments, {}, Suite(name="bot", agent="bot")) as runner:
+    root = write(place / "sides" / "export", {"bot/agent.py": code})
+    async with adk_agent(
+        root, environments, {}, Suite(name="bot", agent="bot"), str(warm_adk)
+    ) as runner:
         traces = await run_all(runner, [case("say hello", eval_id=str(n)) for n in range(20)])
     assert all(reason in (trace.error or "") for trace in traces), traces[0].error
 
 
 async def test_an_agent_that_cannot_be_loaded_is_not_tried_for_each_case(
-    place: Path, environments: Path
+    place: Path, environments: Path, warm_adk: Path
 ) -> None:
     """However many there are, it is soon told."""
     code = "print('tried', file=open('tries', 'a'))\nimport no_such_module\n"
-    root = write(place / "sides" / "export", {**NEEDS, "bot/agent.py": code})
-    async with adk_agent(root, environments, {}, Suite(name="bot", agent="bot")) as runner:
+    root = write(place / "sides" / "export", {"bot/agent.py": code})
+    async with adk_agent(
+        root, environments, {}, Suite(name="bot", agent="bot"), str(warm_adk)
+    ) as runner:
         await run_all(runner, [case("say hello", eval_id=str(n)) for n in range(20)])
     assert (root / "tries").read_text() == "tried\n"
 
 
 async def test_the_agent_sees_what_the_suite_names(
-    doer: AdkAgent, root: Path, environments: Path
+    doer: AdkAgent, root: Path, environments: Path, warm_adk: Path
 ) -> None:
     """A suite without `env` hands the model's variables on; one with it, nothing else."""
     traces = await run_all(doer, [case("environment")])
     named = Suite(name="doer", agent="agents/doer", env=("MINE",))
-    async with adk_agent(root, environments, GIVEN, named) as runner:
+    async with adk_agent(root, environments, GIVEN, named, str(warm_adk)) as runner:
         traces += await run_all(runner, [case("environment")])
     seen = [set(texts(trace)[0].split()) - {"LANG", "LC_ALL", "LC_CTYPE"} for trace in traces]
     usual = {"HOME", "PATH", "TMPDIR"}
@@ -347,9 +356,7 @@ async def test_the_agent_sees_what_the_suite_names(
 async def test_an_existing_interpreter_is_used_as_it_is(root: Path, environments: Path) -> None:
     """`--agent-python` makes nothing: the reason names an interpreter without google-adk."""
     with tempfile.TemporaryDirectory() as untouched:
-        recipe = Recipe(Kind.REQUIREMENTS, root, root / "requirements.txt")
-        python = await Builder(environments, os.environ).build(recipe)
-        assert isinstance(python, Path)
+        python = await adk_python(environments)
         async with adk_agent(root, Path(untouched), {}, SUITE, str(python)) as runner:
             (trace,) = await run_all(runner, [case("say hello")])
         assert (texts(trace), trace.error) == (["hello"], None)
