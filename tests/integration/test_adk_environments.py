@@ -54,7 +54,9 @@ def requirements(place: Path, text: str = NEEDS) -> Recipe:
 def installed(python: Path) -> dict[str, str]:
     """What is there, by name."""
     code = "import importlib.metadata as m\nfor d in m.distributions(): print(d.name, d.version)"
-    out = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [python, "-I", "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     return dict(line.split() for line in out.splitlines())
 
 

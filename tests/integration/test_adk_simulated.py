@@ -2,8 +2,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,8 @@ from tests.integration.adk import side, write
 from tests.places import open_place
 from tests.standins.gemini import GeminiStandin, prompt_of
 from tests.standins.travel_model import answer
+from tests.starter import STARTER
 
-GRADEGATE = Path(sys.executable).parent / "gradegate"
 START = "What is the weather in Paris?"
 PLANS = {
     "trip": "Ask for the weather in Oslo, then for flights, then stop.",
@@ -63,15 +61,10 @@ def traces(cache: Path) -> Mapping[str, Any]:
         sets = {"sim.evalset.json": json.dumps(SCENARIOS), "test_config.json": json.dumps(LIMIT)}
         evals = write(place / "sets", sets)
         out, store = place / "traces.json", place / "store.sqlite"
-        command = [GRADEGATE, "record", "--agent", root / "travel_desk", "--evals", evals]
-        done = subprocess.run(
-            [*command, "--out", out, "--store", store],
-            env={**os.environ, **gemini.environ, "XDG_CACHE_HOME": str(cache)},
-            cwd=place,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        command = ["record", "--agent", root / "travel_desk", "--evals", evals]
+        words = [*map(str, command), "--out", str(out), "--store", str(store)]
+        environ = {**os.environ, **gemini.environ, "XDG_CACHE_HOME": str(cache)}
+        done = STARTER.run(words, place, environ)
         assert done.returncode == 0, done.stderr
         return {trace["eval_id"]: trace for trace in json.loads(out.read_text())["cases"]}
 

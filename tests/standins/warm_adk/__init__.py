@@ -24,7 +24,7 @@ def warm_python(python: Path) -> Iterator[Path]:
         body = (HERE / "launcher.py").read_text(encoding="utf-8")
         launcher.write_text(f"#!{python} -IS\n{body}", encoding="utf-8")
         launcher.chmod(0o755)
-        command = [python, "-s", HERE / "server.py", address]
+        command = [str(python), "-s", str(HERE / "server.py"), str(address)]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as server:
             assert server.stdout
             assert server.stdout.readline() == b"ready\n"
