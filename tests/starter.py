@@ -25,6 +25,9 @@ COMMANDS = ("action", "baseline", "belongings", "dry_run", "explain", "files", "
 OURS = (
     *(f"gradegate.commands.{name}" for name in COMMANDS),
     "gradegate.wiring",
+    *(f"gradegate.agents.{name}" for name in ("adk", "command", "conversation", "metrics")),
+    "gradegate.agents.recorded",
+    "gradegate.scoring.simulated_user",
     "gradegate.report.terminal",
     "scipy.special",
     "scipy.stats",
