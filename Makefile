@@ -34,6 +34,10 @@ $(READY): pyproject.toml requirements/dev.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --editable .
 	@touch $@
 
+ifneq ($(VENV),$(LINK))
+$(LINK)/.ready: $(READY)
+endif
+
 demo: $(READY) ## the whole job on a small example, offline
 	@$(BIN)/gradegate demo
 
