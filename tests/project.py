@@ -34,6 +34,8 @@ for line in sys.stdin:
                 file.write(f"{message['eval_id']} {message['run']}\\n")
         answer = {"ok": True}
     elif message["op"] == "turn":
+        while os.path.exists(table.get("held_by", "")) and len(list(open(log))) >= table["runs"]:
+            time.sleep(0.01)
         time.sleep(table.get("delay", 0))
         said = table["cases"].get(cases[session], table["default"])
         if isinstance(said, list):

@@ -14,19 +14,22 @@ from tests.project import SETTINGS, AgentLog, Outcome, Project, case, expected, 
 PARALLEL = 8
 CASES = [case(f"case {n:03}", turn(f"q{n}", "fine", {"name": f"tool{n}"})) for n in range(200)]
 CONFIG = '{"criteria": {"tool_trajectory_avg_score": 1.0}}'
-PATIENCE = 60.0
+MOST = 150
+"""Runs after which the agent answers no more, for as long as there is a file `held`."""
+PATIENCE = 120.0
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """A slow agent with many cases, and a branch that breaks one of them."""
+    """An agent with many cases, and a branch that breaks one of them."""
     settings = f"{SETTINGS}max_parallel = {PARALLEL}\n"
     project = scripted(tmp_path / "repo", CASES, settings)
     project.put("evals/test_config.json", CONFIG)
     project.commit()
     project.git("switch", "-qc", "change")
     answers = {one["eval_id"]: expected(one) for one in CASES}
-    project.answers({**answers, "case 007": {"crash": "boom"}}, delay=0.004)
+    held = {"held_by": str(tmp_path / "held"), "runs": MOST}
+    project.answers({**answers, "case 007": {"crash": "boom"}}, **held)
     project.commit()
     temporary = tmp_path / "tmp"
     temporary.mkdir()
@@ -52,12 +55,15 @@ class Stopped(NamedTuple):
 
 
 def stopped_after(project: Project, log: AgentLog, runs: int, number: int) -> Stopped:
-    """A run that gets a signal once its agents have begun so many runs."""
+    """A run that gets a signal once its agents have begun so many runs; it cannot end before."""
+    held = project.root.parent / "held"
+    held.touch()
     process = project.start("run", "--out", str(project.root.parent / "never"))
     wait_for(lambda: len(log.runs()) >= runs, process)
     assert working_below(Path(project.environ["TMPDIR"]))
     process.send_signal(number)
     stdout, stderr = process.communicate(timeout=PATIENCE)
+    held.unlink()
     return Stopped(process.returncode, stdout, stderr)
 
 
@@ -82,7 +88,7 @@ def working_below(folder: Path) -> list[str]:
 def test_killed_in_the_middle_it_goes_on_where_it_was(project: Project) -> None:
     """No finished unit is run twice, and it comes to the same as if nothing had happened."""
     log = project.listen()
-    assert stopped_after(project, log, 150, signal.SIGKILL).code == -signal.SIGKILL
+    assert stopped_after(project, log, MOST, signal.SIGKILL).code == -signal.SIGKILL
     temporary = Path(project.environ["TMPDIR"])
     ends = time.monotonic() + PATIENCE
     while working_below(temporary) and time.monotonic() < ends:
@@ -97,7 +103,7 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(project: Project) -> None:
     assert findings(resumed) == findings(undisturbed)
     assert len(whole) > 2 * len(CASES)
     in_flight = 2 * PARALLEL
-    assert len(before) >= 150
+    assert len(before) >= MOST
     assert len(whole) <= len(before) + len(after) <= len(whole) + in_flight
 
 
