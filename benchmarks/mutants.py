@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,8 +22,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 LIST = Path(__file__).with_suffix(".toml")
 LEFT_OUT = (".git", ".venv", ".parity-venv", "node_modules", "build", "__pycache__", ".hypothesis")
-LONGEST = 900
-"""Seconds: a mutant that never ends is noticed."""
+PATIENCE = 10
+"""A mutant that never ends is noticed after so many times what its tests take without it."""
 
 
 class Mutant(NamedTuple):
@@ -58,8 +59,8 @@ class Mutated(NamedTuple):
         assert len(found) == len(names), f"{names}: {len(found)} files have these names"
         return [str(path.relative_to(self.root)) for path in found]
 
-    def passes(self, names: tuple[str, ...]) -> bool:
-        """Whether these tests pass as the sources are now."""
+    def passes(self, names: tuple[str, ...], limit: float | None = None) -> bool:
+        """Whether these tests pass as the sources are now, within so many seconds."""
         for cache in [*(self.root / "action_src").rglob("__pycache__")]:
             shutil.rmtree(cache)  # it knows files by second and size, which a mutant may share
         command = [".venv/bin/python", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
@@ -70,19 +71,19 @@ class Mutated(NamedTuple):
                 env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
                 capture_output=True,
                 check=False,
-                timeout=LONGEST,
+                timeout=limit,
             )
         except subprocess.TimeoutExpired:
             return False
         return done.returncode == 0
 
-    def survives(self, mutant: Mutant) -> bool:
+    def survives(self, mutant: Mutant, limit: float) -> bool:
         """Whether no test minds."""
         (place,) = self.places(mutant.text)
         right = place.read_text("utf-8")
         place.write_text(right.replace(mutant.text, mutant.instead), "utf-8")
         try:
-            return self.passes(mutant.tests)
+            return self.passes(mutant.tests, limit)
         finally:
             place.write_text(right, "utf-8")
 
@@ -111,11 +112,14 @@ def judge(tree: Mutated, chosen: list[Mutant]) -> int:
     lost = [one for one in chosen if len(tree.places(one.text)) != 1]
     for one in lost:
         print(f"not once in the sources: {one.text!r}", flush=True)
+    limits = {}
     for names in {one.tests: None for one in chosen}:
+        began = time.monotonic()
         assert tree.passes(names), f"{names} fail without any mutant"
+        limits[names] = PATIENCE * (time.monotonic() - began)
     survivors = 0
     for one in (one for one in chosen if one not in lost):
-        alive = tree.survives(one)
+        alive = tree.survives(one, limits[one.tests])
         survivors += alive
         print(f"{'SURVIVED' if alive else 'killed  '} {one.text!r} -> {one.instead!r}", flush=True)
     tried = len(chosen) - len(lost)
