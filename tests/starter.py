@@ -19,18 +19,21 @@ from contextlib import redirect_stdout
 from importlib import import_module
 from io import StringIO
 from pathlib import Path
+from pkgutil import walk_packages
 from typing import Any
 
-COMMANDS = ("action", "baseline", "belongings", "dry_run", "explain", "files", "init", "run")
+import gradegate
+
+DEAR = ("gradegate.judges", "gradegate.publish", "gradegate.agents.adk_worker", "gradegate.demo")
+"""Read when a call needs them, or by other programs alone."""
 OURS = (
-    *(f"gradegate.commands.{name}" for name in COMMANDS),
-    "gradegate.wiring",
-    *(f"gradegate.agents.{name}" for name in ("adk", "command", "conversation", "metrics")),
-    "gradegate.agents.recorded",
-    "gradegate.scoring.simulated_user",
-    "gradegate.report.terminal",
-    "scipy.special",
-    "scipy.stats",
+    *(
+        found.name
+        for found in walk_packages(gradegate.__path__, "gradegate.")
+        if not found.name.startswith(DEAR)
+    ),
+    "rich.console",
+    "rich.table",
 )
 JUDGES, FORGE = ("gradegate.judges.gemini", "google.genai"), ("gradegate.publish.github", "github")
 
