@@ -89,7 +89,7 @@ format: $(READY) ## rewrite the sources as the linter wants them
 	$(BIN)/ruff check --fix .
 
 golden: $(READY) ## rewrite the golden files from what the code renders now
-	GRADEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/test_golden.py
+	GRADEGATE_UPDATE_GOLDEN=1 $(BIN)/pytest -q tests/unit/report/test_golden.py
 
 bench-scale: $(READY) ## ten thousand cases compared and decided: seconds and memory
 	$(BIN)/python -m benchmarks.scale

@@ -5,11 +5,9 @@ from typing import Any
 
 from gradegate.compare.pairing import Pair
 from gradegate.evalsets.load import digest_of
-from gradegate.model.case import Case, CaseKey
-from gradegate.model.evalset import EvalCase, EvalConfig
-from gradegate.model.evaluation import Role, Runs, Scored
+from gradegate.model.evalset import Case, CaseKey, EvalCase, EvalConfig
 from gradegate.model.result import CaseResult, CriterionResult, Status
-from gradegate.model.trace import NotRun, Trace
+from gradegate.model.runs import NotRun, Role, Runs, ScoredRun, Trace
 
 MATCH, TOOLS = "response_match_score", "tool_trajectory_avg_score"
 SET = "evals/basic.evalset.json"
@@ -69,7 +67,7 @@ def _rubric(name: str) -> dict[str, Any]:
 
 def scored(
     case: Case, run: int, letter: str, *, role: Role = Role.FIRST, names: Sequence[str] = (MATCH,)
-) -> Scored:
+) -> ScoredRun:
     """A run: p passed, f failed, e the agent failed, ? not evaluated, - not applicable."""
     one = CriterionResult(
         score=SCORE[letter],
@@ -87,20 +85,20 @@ def scored(
     )
     error = "boom" if letter == "e" else None
     trace = Trace(suite=case.suite, eval_set=case.eval_set, eval_id=case.eval_id, error=error)
-    return Scored(role, NotRun(OUTAGE) if letter == "?" else trace, result)
+    return ScoredRun(role, NotRun(OUTAGE) if letter == "?" else trace, result)
 
 
-def with_score(case: Case, run: int, score: float, *, role: Role = Role.FIRST) -> Scored:
+def with_score(case: Case, run: int, score: float, *, role: Role = Role.FIRST) -> ScoredRun:
     """A run with a score, held against 0.8."""
     made = scored(case, run, "p" if score >= 0.8 else "f", role=role)
     one = made.result.criteria[MATCH].model_copy(update={"score": score})
-    return Scored(role, made.outcome, made.result.model_copy(update={"criteria": {MATCH: one}}))
+    return ScoredRun(role, made.outcome, made.result.model_copy(update={"criteria": {MATCH: one}}))
 
 
 def runs_of(cases: Mapping[Case, str] | Sequence[tuple[Case, str]], **more: Any) -> Runs:
     """First-pass runs of cases, a letter each."""
     listed = cases.items() if isinstance(cases, Mapping) else cases
-    found: dict[CaseKey, list[Scored]] = {}
+    found: dict[CaseKey, list[ScoredRun]] = {}
     for case, letters in listed:
         found[case.key] = [
             scored(case, number, letter, **more) for number, letter in enumerate(letters, start=1)

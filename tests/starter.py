@@ -24,7 +24,13 @@ from typing import Any
 
 import gradegate
 
-DEAR = ("gradegate.judges", "gradegate.publish", "gradegate.agents.adk_worker", "gradegate.demo")
+DEAR = (
+    "gradegate.judge.providers",
+    "gradegate.forges",
+    "gradegate.agents.adk_worker",
+    "gradegate.agents.supervisor",
+    "gradegate.demo",
+)
 """Read when a call needs them, or by other programs alone."""
 OURS = (
     *(
@@ -35,7 +41,10 @@ OURS = (
     "rich.console",
     "rich.table",
 )
-JUDGES, FORGE = ("gradegate.judges.gemini", "google.genai"), ("gradegate.publish.github", "github")
+JUDGES, FORGE = (
+    ("gradegate.judge.providers.gemini", "google.genai"),
+    ("gradegate.forges.github.forge", "github"),
+)
 
 VIEWS = ("comment", "check", "summary", "html", "junit", "text")
 REPORT = Path(__file__).parent / "golden" / "fail" / "report.json"

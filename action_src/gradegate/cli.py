@@ -48,7 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     module, _, function = options.command.partition(":")
     try:
-        command: Command = getattr(_imported(f"gradegate.commands.{module}"), function)
+        command: Command = getattr(_imported(f"gradegate.{module}"), function)
         return command(options, os.environ)
     except GradegateError as error:
         if options.debug:
@@ -98,20 +98,20 @@ def _parser() -> ArgumentParser:
         made.set_defaults(command=target)
         return made
 
-    _demo(add("demo", "demo:demo", "the whole job on a small example, offline"))
-    _run(add("run", "run:run", "evaluate both sides, compare, decide, show"))
-    _check(add("check", "explain:check", "validate eval sets, configs and settings"))
-    _init(add("init", "init:init", "write the workflow files and a gradegate.toml"))
-    _criteria(add("criteria", "explain:criteria", "what each criterion means and needs"))
-    _score(add("score", "files:score", "score recorded runs, one side"))
-    _record(add("record", "files:record", "run an agent, one side, and keep what it did"))
-    _compare(add("compare", "files:compare", "compare two results files, and decide"))
-    _merge(add("merge", "files:merge", "put the shards of one side together"))
-    _render(add("render", "files:show", "one view of a report, to standard output"))
-    _baseline(add("baseline", "baseline:measure", "evaluate one side and keep it"))
-    _publish(add("publish", "action:publish", "post a report made elsewhere"))
-    _schema(add("schema", "explain:schema", "the JSON Schema of a file"))
-    add("action", "action:action", "what the container runs in a workflow")
+    _demo(add("demo", "commands.demo:demo", "the whole job on a small example, offline"))
+    _run(add("run", "commands.run:run", "evaluate both sides, compare, decide, show"))
+    _check(add("check", "commands.check:check", "validate eval sets, configs and settings"))
+    _init(add("init", "commands.init:init", "write the workflow files and a gradegate.toml"))
+    _criteria(add("criteria", "commands.check:criteria", "what each criterion means and needs"))
+    _score(add("score", "commands.record:score", "score recorded runs, one side"))
+    _record(add("record", "commands.record:record", "run an agent, one side, and keep what it did"))
+    _compare(add("compare", "commands.record:compare", "compare two results files, and decide"))
+    _merge(add("merge", "commands.record:merge", "put the shards of one side together"))
+    _render(add("render", "commands.record:show", "one view of a report, to standard output"))
+    _baseline(add("baseline", "commands.baseline:measure", "evaluate one side and keep it"))
+    _publish(add("publish", "github_action.main:publish", "post a report made elsewhere"))
+    _schema(add("schema", "commands.check:schema", "the JSON Schema of a file"))
+    add("action", "github_action.main:action", "what the container runs in a workflow")
     return parser
 
 
@@ -310,7 +310,7 @@ def _count(text: str) -> int:
 
 
 def _kinds(text: str) -> tuple[str, ...]:
-    from gradegate.inputs import Inputs
+    from gradegate.github_action.inputs import Inputs
     from gradegate.model.errors import InputError
 
     try:
@@ -320,7 +320,7 @@ def _kinds(text: str) -> tuple[str, ...]:
 
 
 def _shard(text: str) -> object:
-    from gradegate.inputs import Inputs
+    from gradegate.github_action.inputs import Inputs
     from gradegate.model.errors import InputError
 
     try:

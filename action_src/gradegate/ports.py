@@ -1,15 +1,19 @@
-"""The few protocols between what decides and what touches the outside world."""
+"""The few protocols between what decides and what touches the outside world.
 
+The hidden line by which a pull-request comment is known to be ours.
+"""
+
+import hashlib
+import re
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from pydantic import BaseModel
 
-from gradegate.model.case import Case
-from gradegate.model.evalset import Content, EvalCase, Invocation
+from gradegate.model.evalset import Case, Content, Invocation
 from gradegate.model.question import Question, Votes
-from gradegate.model.result import CriterionResult, Usage
-from gradegate.model.trace import NotRun, Trace
+from gradegate.model.result import Usage
+from gradegate.model.runs import NotRun, Trace
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -32,7 +36,7 @@ class Ask(Protocol):
         ...
 
 
-class Court(Ask, Protocol):
+class Judge(Ask, Protocol):
     """A way to ask that keeps count, and is closed at the end."""
 
     def usage(self, seconds: float = 0.0) -> Usage:
@@ -54,7 +58,7 @@ class Reply(NamedTuple):
     """Why there is nothing to read in it (blocked, empty); it spends its sample."""
 
 
-class Trouble(NamedTuple):
+class CallFailure(NamedTuple):
     """No answer, through nobody's fault but the service's or the network's."""
 
     reason: str
@@ -68,10 +72,10 @@ class Trouble(NamedTuple):
     """Whether every question to this model would meet the same refusal (key, model, quota)."""
 
 
-class Answerer(Protocol):
+class JudgeProvider(Protocol):
     """Answers one question once: a judge behind an API, or a recorded one."""
 
-    async def answer(self, question: Question[Any], sample: int) -> Reply | Trouble:
+    async def answer(self, question: Question[Any], sample: int) -> Reply | CallFailure:
         """Answer; `sample` counts from 1 and tells repeated askings apart."""
         ...
 
@@ -80,23 +84,11 @@ class Answerer(Protocol):
         ...
 
 
-class Measure(Protocol):
+class MetricCaller(Protocol):
     """Calls a user's own metric where google-adk and the agent's code are."""
 
     async def __call__(self, request: dict[str, Any]) -> dict[str, Any] | str:
         """What the function returned, as JSON, or why there is nothing."""
-        ...
-
-
-class Criterion(Protocol):
-    """Scores one run of one case."""
-
-    name: ClassVar[str]
-    needs: ClassVar[Needs]
-    threshold: float
-
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
-        """Score the trace; a score that cannot be had is None with a reason."""
         ...
 
 
@@ -200,3 +192,32 @@ class Forge(Protocol):
     def comment(self, pull_request: int, body: str, *, create: bool) -> Posted | Skipped:
         """Edit our sticky comment, or write it where there is none and `create` is set."""
         ...
+
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._]+")
+
+
+def marker(check_name: str) -> str:
+    """The HTML comment that is the first or last line of the comment of this check.
+
+    Different check names have different markers, so that a matrix or a monorepo keeps
+    one comment each.
+    """
+    return f"<!-- gradegate:comment:{_slug(check_name)} -->"
+
+
+def carries_marker(body: str, check_name: str) -> bool:
+    """Whether the text is marked as the comment of this check.
+
+    Only the first and the last line count: text that is merely quoted in a comment
+    must not claim it.
+    """
+    lines = [line.strip() for line in body.strip().split("\n")]
+    return marker(check_name) in (lines[0], lines[-1])
+
+
+def _slug(check_name: str) -> str:
+    slug = _UNSAFE.sub("-", check_name).strip("-")
+    if slug == check_name:
+        return slug
+    return f"{slug}-{hashlib.sha256(check_name.encode()).hexdigest()[:8]}".lstrip("-")

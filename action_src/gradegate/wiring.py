@@ -11,25 +11,24 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from gradegate.judges.on_demand import OnDemand
-from gradegate.judges.routed import Routed
-from gradegate.model.case import Case
+from gradegate.judge.client import JudgeClient
+from gradegate.judge.providers.router import OnDemand, Router
+from gradegate.judge.usage import JudgeProgress as Asked
 from gradegate.model.errors import FileError, InputError
-from gradegate.model.secret import Secrets
-from gradegate.model.settings import Judge, Suite
-from gradegate.ports import AgentRunner, Answerer, Ask, Court, UserFactory
-from gradegate.scoring.ask import Asker
-from gradegate.scoring.usage import Progress as Asked
+from gradegate.model.evalset import Case
+from gradegate.model.masking import SecretMasker
+from gradegate.model.settings import JudgeSettings, Suite
+from gradegate.ports import AgentRunner, Ask, Judge, JudgeProvider, UserFactory
 from gradegate.store.memory import MemoryStore
 from gradegate.store.sqlite import SqliteStore
 
 if TYPE_CHECKING:
-    from gradegate.agents.command import CommandAgent
-    from gradegate.agents.isolation import Sandbox
-    from gradegate.agents.metrics import MetricCaller
+    from gradegate.agents.adk import AdkMetrics
+    from gradegate.agents.line_agent import CommandAgent
     from gradegate.agents.recorded import RecordedAgent
-    from gradegate.app import World
-    from gradegate.scoring.bench import Progress
+    from gradegate.agents.sandbox import Sandbox
+    from gradegate.pipeline.case_runner import Progress
+    from gradegate.pipeline.evaluate import Services
     from gradegate.sides.checkout import Side
 
 STORE_FILE = Path("store", "gradegate.sqlite")
@@ -38,7 +37,7 @@ RUNNER_FOLDER = ".gradegate"
 
 
 @dataclass(frozen=True)
-class Outside:
+class Machine:
     """What the outside is made of: the environment, and what a user chose of it."""
 
     environ: Mapping[str, str]
@@ -54,47 +53,53 @@ class Outside:
     on_runs: "Progress" = lambda _done, _total: None
     on_asked: Callable[[Asked], None] = lambda _: None
 
-    def world(self, store: SqliteStore) -> "World":
+    def world(self, store: SqliteStore) -> "Services":
         """The world that the app works in."""
-        from gradegate.app import World
+        from gradegate.pipeline.evaluate import Services
 
-        return World(
+        return Services(
             store=store,
             court=lambda judge, folders: self.court(judge, store, folders),
-            workshop=lambda: AgentWorkshop(self),
+            workshop=lambda: SandboxedAgents(self),
             today=datetime.now(UTC).date(),
-            secrets=Secrets.in_environ(self.environ),
+            secrets=SecretMasker.in_environ(self.environ),
             progress=self.on_runs,
         )
 
-    def court(self, judge: Judge, store: SqliteStore, folders: Sequence[Path] = ()) -> Court:
+    def court(
+        self, judge: JudgeSettings, store: SqliteStore, folders: Sequence[Path] = ()
+    ) -> Judge:
         """The way to the judges; folders of agents may say which of Google's projects is meant."""
         if self.answers is not None:
             # Recorded answers are not kept among those of models.
-            return Asker(OnDemand(self._replayed), MemoryStore(), judge, progress=self.on_asked)
+            return JudgeClient(
+                OnDemand(self._replayed), MemoryStore(), judge, progress=self.on_asked
+            )
         vertex = OnDemand(lambda: self._vertex(folders, judge.max_parallel))
-        return Asker(Routed(OnDemand(self._gemini), vertex), store, judge, progress=self.on_asked)
+        return JudgeClient(
+            Router(OnDemand(self._gemini), vertex), store, judge, progress=self.on_asked
+        )
 
-    def _replayed(self) -> Answerer:
-        from gradegate.judges.replayed import ReplayedAnswerer
+    def _replayed(self) -> JudgeProvider:
+        from gradegate.judge.providers.replayed import ReplayedProvider
 
         assert self.answers is not None  # noqa: S101 - the caller looked
-        return ReplayedAnswerer(self.answers)
+        return ReplayedProvider(self.answers)
 
-    def _gemini(self) -> Answerer | str:
+    def _gemini(self) -> JudgeProvider | str:
         """The judge; where there is none, which variable to set."""
-        from gradegate.judges.gemini import GeminiAnswerer, load_sdk
+        from gradegate.judge.providers.gemini import GeminiProvider, load_sdk
 
-        judge = GeminiAnswerer.from_environ(self.environ)
+        judge = GeminiProvider.from_environ(self.environ)
         if not isinstance(judge, str):
             load_sdk()
         return judge
 
-    def _vertex(self, folders: Sequence[Path], max_parallel: int) -> Answerer | str:
+    def _vertex(self, folders: Sequence[Path], max_parallel: int) -> JudgeProvider | str:
         """Vertex AI's evaluation service; where there is none, which variable to set."""
-        from gradegate.judges.vertex import VertexAnswerer
+        from gradegate.judge.providers.vertex import VertexProvider
 
-        return VertexAnswerer.from_environ(self.environ, folders, max_parallel)
+        return VertexProvider.from_environ(self.environ, folders, max_parallel)
 
 
 def store_path(environ: Mapping[str, str], given: str | None) -> Path:
@@ -113,10 +118,10 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
     return user_cache_path("gradegate")
 
 
-class AgentWorkshop:
+class SandboxedAgents:
     """Runs agents, each side's in a sandbox of its own."""
 
-    def __init__(self, outside: Outside) -> None:
+    def __init__(self, outside: Machine) -> None:
         self._outside = outside
         self._sandboxes: dict[Path, Sandbox] = {}
         self._warnings: dict[str, None] = {}
@@ -138,8 +143,7 @@ class AgentWorkshop:
         self, suite: Suite, side: "Side", ask: Ask, cases: Sequence[Case] | None
     ) -> AgentRunner:
         """A suite's agent on a side."""
-        from gradegate.agents.conversation import written_users
-        from gradegate.scoring.simulated_user import simulated_users
+        from gradegate.agents.users import simulated_users, written_users
 
         if suite.traces is not None:
             return _recorded(suite, side, cases)
@@ -163,13 +167,13 @@ class AgentWorkshop:
             users=users,
         )
 
-    def measure_for(self, suite: Suite, side: "Side") -> "MetricCaller":
+    def measure_for(self, suite: Suite, side: "Side") -> "AdkMetrics":
         """Who calls the user's own metrics of a suite."""
-        from gradegate.agents.interpreter import Environment
-        from gradegate.agents.metrics import MetricCaller
+        from gradegate.agents.adk import AdkMetrics
+        from gradegate.agents.environment import AgentEnvironment
 
-        return MetricCaller(
-            Environment(
+        return AdkMetrics(
+            AgentEnvironment(
                 suite,
                 side.root,
                 self._sandbox(side, self._interpreter_of(suite)),
@@ -180,8 +184,8 @@ class AgentWorkshop:
         )
 
     def _command(self, suite: Suite, side: "Side", users: UserFactory) -> "CommandAgent":
-        from gradegate.agents.command import CommandAgent
-        from gradegate.agents.process import Limits
+        from gradegate.agents.line_agent import CommandAgent
+        from gradegate.agents.line_process import Limits
 
         assert suite.command is not None  # noqa: S101 - the caller looked
         environ = self._outside.environ
@@ -203,7 +207,7 @@ class AgentWorkshop:
 
     def _sandbox(self, side: "Side", needs: Sequence[Path] = ()) -> "Sandbox":
         """One a side: its suites share the checkout."""
-        from gradegate.agents.isolation import Hidden, Sandbox, private_places, shield_process
+        from gradegate.agents.sandbox import Hidden, Sandbox, private_places, shield_process
 
         if side.top not in self._sandboxes:
             if not self._sandboxes:
@@ -231,8 +235,8 @@ def _program(name: str, environ: Mapping[str, str]) -> list[Path]:
 
 def _recorded(suite: Suite, side: "Side", cases: Sequence[Case] | None) -> "RecordedAgent":
     from gradegate.agents.recorded import RecordedAgent
-    from gradegate.evalsets.positions import refuse_outside
-    from gradegate.evalsets.traces import read_traces
+    from gradegate.files.json_document import refuse_outside
+    from gradegate.files.results_json import read_traces
 
     name = suite.traces or ""
     if not (side.root / name).is_file():

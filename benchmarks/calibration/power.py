@@ -5,7 +5,7 @@ from scipy.stats import binom
 
 from benchmarks.calibration.rules import ALPHA
 from gradegate.compare.confirm import CASE_SHARE
-from gradegate.compare.exact import Count, worse
+from gradegate.compare.stats.exact import Count, worse
 
 CHANGES = ((0.97, 0.05), (0.95, 0.3), (0.95, 0.5), (0.95, 0.7), (0.7, 0.3), (0.7, 0.05))
 MOST_PAIRS = 60

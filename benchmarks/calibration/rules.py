@@ -10,9 +10,14 @@ from scipy.special import bdtr
 from scipy.stats import binomtest
 
 from benchmarks.calibration.world import Pull, Purpose, Side
-from gradegate.compare.confirm import Suspect, Wanted, step
-from gradegate.compare.exact import Count, benjamini_hochberg, worse
-from gradegate.compare.leak import Leak, another_pass_wanted, compare_criterion, verdicts
+from gradegate.compare.confirm import Suspect, Wanted, settle
+from gradegate.compare.criterion_shift import (
+    CriterionShift,
+    another_pass_wanted,
+    compare_criterion,
+    verdicts,
+)
+from gradegate.compare.stats.exact import Count, benjamini_hochberg, worse
 from gradegate.model.report import Verdict
 
 ALPHA, CONFIRM_RUNS, TOLERANCE = 0.02, 16, 0.02
@@ -50,7 +55,7 @@ class Confirming:
     def run(self) -> set[Place]:
         """Which cases, under which criterion, are found to be broken."""
         while self.suspects:
-            found = step(self.suspects.values(), alpha=ALPHA, confirm_runs=CONFIRM_RUNS)
+            found = settle(self.suspects.values(), alpha=ALPHA, confirm_runs=CONFIRM_RUNS)
             if not isinstance(found, tuple):
                 return {at for at in self.suspects if found[at].confirmed}
             self.make(found)
@@ -114,7 +119,7 @@ def watch(pull: Pull) -> tuple[int, Mapping[str, Verdict]]:
     return look, {name: found.verdict for name, found in told.items()}
 
 
-def compared(pull: Pull, passes: int) -> dict[str, Leak]:
+def compared(pull: Pull, passes: int) -> dict[str, CriterionShift]:
     """Every criterion over the first so many passes."""
     base, head = (
         np.concatenate([pull.full_pass(side, n).scores for n in range(1, passes + 1)], axis=1)

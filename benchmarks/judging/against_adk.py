@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.request import urlopen
 
-from gradegate.model.settings import Judge
+from gradegate.model.settings import JudgeSettings
 from tests.parity.judged.cases import Batch, batches
 from tests.parity.judged.judge import MarkedJudge
 from tests.parity.judged.marks import Marks
@@ -111,10 +111,11 @@ def main() -> int:
     print(f"{sum(len(batch.cases) for batch in work)} cases, {LATENCY * 1000:.0f} ms a call")
     for name, side in (("google-adk", theirs), ("gradegate", mine)):
         print(f"{name:>10}: {side.seconds:6.1f} s, {side.calls} calls, {side.most_at_once} at once")
-    least = mine.calls * LATENCY / Judge().max_parallel
+    least = mine.calls * LATENCY / JudgeSettings().max_parallel
     ratio = theirs.seconds / mine.seconds
     print(f"{ratio:.1f} times as fast with {mine.calls / theirs.calls:.0%} of the calls")
-    print(f"{mine.seconds / least:.2f} times the least that {Judge().max_parallel} at once can do")
+    at_once = JudgeSettings().max_parallel
+    print(f"{mine.seconds / least:.2f} times the least that {at_once} at once can do")
     found = differing(mine, theirs)
     print("\n".join(found) or "every score is the same")
     return int(bool(found) or ratio < AIM)

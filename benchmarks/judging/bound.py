@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 
 import google.genai  # noqa: F401 - so that importing it is not part of what is measured
 
-from gradegate.judges.gemini import GeminiAnswerer
+from gradegate.judge.client import JudgeClient
+from gradegate.judge.providers.gemini import GeminiProvider
 from gradegate.model.result import Usage
-from gradegate.model.settings import Judge
-from gradegate.scoring.ask import Asker
+from gradegate.model.settings import JudgeSettings
 from gradegate.store.sqlite import SqliteStore
 from tests.standins.gemini import prompt_of
 from tests.standins.gemini.server import KEY
@@ -74,11 +74,13 @@ def service() -> Iterator[dict[str, str]]:
         process.terminate()
 
 
-async def run(environ: dict[str, str], store: Path, questions: int, limits: Judge) -> Measured:
+async def run(
+    environ: dict[str, str], store: Path, questions: int, limits: JudgeSettings
+) -> Measured:
     """Ask everything at once."""
     began = time.perf_counter()
     with SqliteStore(store) as kept:
-        async with Asker(GeminiAnswerer.from_environ(environ), kept, limits) as ask:
+        async with JudgeClient(GeminiProvider.from_environ(environ), kept, limits) as ask:
             texts = (f"<{number}> {PADDING}" for number in range(questions))
             votes = await asyncio.gather(*(ask(question(text), SAMPLES) for text in texts))
             usage = ask.usage()
@@ -91,9 +93,9 @@ def main() -> int:
     """Measure a cold and a warm run, and print them beside the least possible."""
     parser = argparse.ArgumentParser(description="asking against the least time it can take")
     parser.add_argument("--questions", type=int, default=240)
-    parser.add_argument("--parallel", type=int, default=Judge().max_parallel)
+    parser.add_argument("--parallel", type=int, default=JudgeSettings().max_parallel)
     given = parser.parse_args()
-    limits = Judge(max_parallel=given.parallel)
+    limits = JudgeSettings(max_parallel=given.parallel)
     with service() as environ, tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "store"
         cold = asyncio.run(run(environ, file, given.questions, limits))

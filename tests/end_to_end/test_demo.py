@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gradegate.demo.record import record
+from gradegate.demo.record_answers import record
 from gradegate.demo.repository import ANSWERS, DOCS_ONLY, MAIN, PULL_REQUEST
 from tests.project import GRADEGATE
 from tests.starter import STARTER

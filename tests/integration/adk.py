@@ -8,15 +8,14 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from gradegate.agents.adk import AdkAgent
-from gradegate.agents.environments import Builder
-from gradegate.agents.isolation import Sandbox
-from gradegate.agents.recipes import Kind, Recipe
+from gradegate.agents.requirements import Kind, Recipe
+from gradegate.agents.sandbox import Sandbox
+from gradegate.agents.uv import EnvironmentBuilder
 from gradegate.evalsets.discover import discover_suites
 from gradegate.evalsets.load import load_suite
-from gradegate.model.case import Case
-from gradegate.model.evalset import EvalCase, EvalConfig
+from gradegate.model.evalset import Case, EvalCase, EvalConfig
+from gradegate.model.runs import Trace
 from gradegate.model.settings import Suite
-from gradegate.model.trace import Trace
 from tests.places import open_place
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -63,7 +62,9 @@ async def adk_python(environments: Path) -> Path:
         root = write(place / "sides" / "export", NEEDS)
         recipe = Recipe(Kind.REQUIREMENTS, root, root / "requirements.txt")
         with Sandbox.for_side(root, [environments]) as sandbox:
-            found = await Builder(environments, os.environ, (), sandbox.user).build(recipe)
+            found = await EnvironmentBuilder(environments, os.environ, (), sandbox.user).build(
+                recipe
+            )
     assert isinstance(found, Path), found
     return found
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from gradegate.publish.github import GitHubForge
+from gradegate.forges.github.forge import GitHubForge
 from tests.standins.github import JOB_TOKEN, GitHubStandIn
 
 OpenForge = Callable[..., GitHubForge]

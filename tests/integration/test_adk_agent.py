@@ -11,10 +11,10 @@ import pytest
 import pytest_asyncio
 
 from gradegate.agents.adk import AdkAgent
-from gradegate.agents.interpreter import MODEL_VARIABLES
-from gradegate.agents.isolation import Sandbox
+from gradegate.agents.environment import MODEL_VARIABLES
+from gradegate.agents.sandbox import Sandbox
+from gradegate.model.runs import NotRun
 from gradegate.model.settings import Suite
-from gradegate.model.trace import NotRun
 from tests.integration.adk import (
     EXAMPLES,
     NEEDS,

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from gradegate.agents.environments import Builder, NotBuilt
-from gradegate.agents.recipes import Kind, Recipe
+from gradegate.agents.requirements import Kind, Recipe
+from gradegate.agents.uv import EnvironmentBuilder, NotBuilt
 from tests.integration.adk import write
 from tests.integration.small_index import add_wheel, small_index
 from tests.places import open_place
@@ -40,9 +40,9 @@ def index() -> Iterator[dict[str, str]]:
         yield {**os.environ, "UV_DEFAULT_INDEX": small_index(folder, SMALL)}
 
 
-def builder(cache: Path, environ: dict[str, str], **more: Any) -> Builder:
+def builder(cache: Path, environ: dict[str, str], **more: Any) -> EnvironmentBuilder:
     """One that goes to the index in this environment."""
-    return Builder(cache, environ, ["UV_DEFAULT_INDEX"], **more)
+    return EnvironmentBuilder(cache, environ, ["UV_DEFAULT_INDEX"], **more)
 
 
 def requirements(place: Path, text: str = NEEDS) -> Recipe:
@@ -80,7 +80,7 @@ async def test_who_asks_for_nothing_gets_google_adk(place: Path, index: dict[str
 @pytest.mark.slow
 async def test_the_real_index_has_what_is_wanted(place: Path) -> None:
     """google-adk with all it needs, beside what is asked for."""
-    python = await Builder(place / "cache", os.environ).build(requirements(place))
+    python = await EnvironmentBuilder(place / "cache", os.environ).build(requirements(place))
     assert isinstance(python, Path), python
     assert installed(python)["idna"] == "3.10"
     assert installed(python)["google-adk"] == "2.13.0"
@@ -92,11 +92,11 @@ async def test_two_who_ask_at_once_have_it_made_once(place: Path, index: dict[st
     recipe = requirements(place)
     code = (
         "import asyncio, os, sys\nfrom pathlib import Path\n"
-        "from gradegate.agents.environments import Builder\n"
-        "from gradegate.agents.recipes import Kind, Recipe\n"
+        "from gradegate.agents.uv import EnvironmentBuilder\n"
+        "from gradegate.agents.requirements import Kind, Recipe\n"
         "side = Path(sys.argv[1])\n"
         "recipe = Recipe(Kind.REQUIREMENTS, side, side / 'requirements.txt')\n"
-        "builder = Builder(side.parent / 'cache', os.environ, ['UV_DEFAULT_INDEX'])\n"
+        "builder = EnvironmentBuilder(side.parent / 'cache', os.environ, ['UV_DEFAULT_INDEX'])\n"
         "print(asyncio.run(builder.build(recipe)))"
     )
     other = await asyncio.create_subprocess_exec(
@@ -191,7 +191,7 @@ async def test_installing_sees_nothing_but_what_uv_needs(
     if user:
         os.chown(spy, *user)
     named = ["UV_DEFAULT_INDEX", "GOOGLE_API_KEY", "UV_INDEX_A_PASSWORD"]
-    builder = Builder(place / "cache", {**index, **secrets}, named, user)
+    builder = EnvironmentBuilder(place / "cache", {**index, **secrets}, named, user)
     python = await builder.build(requirements(place, "./spy\n"))
     assert isinstance(python, Path), python
     names = (seen / "names").read_text().split()

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from gradegate.app import Task, agent_folders, set_up
-from gradegate.judges.vertex_access import VertexAccess
+from gradegate.judge.providers.vertex import VertexAccess
+from gradegate.pipeline.evaluate import EvaluationRequest, agent_folders, set_up
 from gradegate.sides.checkout import Wanted
 from gradegate.sides.git import Repo
 from tests.project import Project, case, eval_set, turn
@@ -23,7 +23,9 @@ def project_seen(root: Path, base: str | None) -> object:
     project.git("checkout", "-q", "-b", "pull-request")
     project.put("agents/weather/.env", DOTENV.format("of-head"))
     project.commit("head")
-    task = Task(Repo.open(root, project.environ), Wanted(head="pull-request", rev=base))
+    task = EvaluationRequest(
+        Repo.open(root, project.environ), Wanted(head="pull-request", rev=base)
+    )
     setup = set_up(task, root.parent / "sides")
     return VertexAccess.from_environ({}, agent_folders(setup))
 

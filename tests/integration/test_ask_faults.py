@@ -10,13 +10,13 @@ from typing import Any
 
 from aiohttp import ClientSession
 
-from gradegate.judges.gemini import GeminiAnswerer
+from gradegate.judge.client import JudgeClient
+from gradegate.judge.providers.gemini import GeminiProvider
+from gradegate.judge.retry import RetryPolicy
 from gradegate.model.question import Question, Votes
 from gradegate.model.result import Usage
-from gradegate.model.settings import Judge
-from gradegate.ports import Reply, Trouble
-from gradegate.scoring.ask import Asker
-from gradegate.scoring.patience import Patience
+from gradegate.model.settings import JudgeSettings
+from gradegate.ports import CallFailure, Reply
 from gradegate.store.sqlite import SqliteStore
 from tests.standins.gemini import Fault, GeminiStandin, always, prompt_of, share_of
 from tests.standins.gemini.faults import IN_TRANSPORT, REFUSAL
@@ -24,7 +24,7 @@ from tests.standins.judging import Opinion, question
 from tests.standins.virtual_time import in_virtual_time
 
 QUESTIONS = 40
-PATIENCE = Patience(per_call=2.0, per_verdict=60.0, first_retry=0.02, longest_retry=0.5)
+PATIENCE = RetryPolicy(per_call=2.0, per_verdict=60.0, first_retry=0.02, longest_retry=0.5)
 WITHHELD: "itertools.cycle[dict[str, Any]]" = itertools.cycle(
     [
         {"candidates": []},
@@ -60,13 +60,13 @@ class Counted:
     """The judge, and whether the service owes it an answer; one that hangs owes none."""
 
     def __init__(self, gemini: GeminiStandin) -> None:
-        judge = GeminiAnswerer.from_environ(gemini.environ)
-        assert isinstance(judge, GeminiAnswerer)
+        judge = GeminiProvider.from_environ(gemini.environ)
+        assert isinstance(judge, GeminiProvider)
         self._judge, self._gemini = judge, gemini
         self._sent_before = len(gemini.requests)
         self._under_way = self._given_up = 0
 
-    async def answer(self, question: Question[Any], sample: int) -> Reply | Trouble:
+    async def answer(self, question: Question[Any], sample: int) -> Reply | CallFailure:
         """Pass it on."""
         self._under_way += 1
         try:
@@ -94,14 +94,16 @@ def judged(
     *,
     questions: int = QUESTIONS,
     samples: int = 5,
-    patience: Patience = PATIENCE,
+    patience: RetryPolicy = PATIENCE,
 ) -> tuple[list[Votes[Opinion]], Usage]:
     """Ask all questions at once; the clock stands still while the service works."""
     judge = Counted(gemini)
 
     async def run() -> tuple[list[Votes[Opinion]], Usage]:
         with SqliteStore(store) as kept:
-            async with Asker(judge, kept, Judge(max_parallel=16), patience=patience) as ask:
+            async with JudgeClient(
+                judge, kept, JudgeSettings(max_parallel=16), patience=patience
+            ) as ask:
                 asked = (ask(question(f"<{n}>"), samples) for n in range(questions))
                 async with asyncio.timeout(10 * patience.per_verdict):
                     return await asyncio.gather(*asked), ask.usage()
@@ -139,7 +141,7 @@ def test_every_call_refused_is_a_failure_with_the_service_s_message(tmp_path: Pa
 
 def test_a_service_that_only_says_busy_ends_in_its_message(tmp_path: Path) -> None:
     """Within the time for one verdict, however many are asked."""
-    patience = Patience(per_call=1.0, per_verdict=2.0, first_retry=1.0, longest_retry=1.0)
+    patience = RetryPolicy(per_call=1.0, per_verdict=2.0, first_retry=1.0, longest_retry=1.0)
     with GeminiStandin(opinion, faults=always(Fault.BUSY)) as gemini:
         votes, _ = judged(gemini, tmp_path / "store", questions=300, samples=1, patience=patience)
     assert all("429 RESOURCE_EXHAUSTED" in (each.failure or "") for each in votes)
@@ -147,13 +149,13 @@ def test_a_service_that_only_says_busy_ends_in_its_message(tmp_path: Path) -> No
 
 async def test_no_more_calls_are_under_way_than_allowed(tmp_path: Path) -> None:
     """Counted by the service, which answers nobody until as many have come as will come."""
-    patience = Patience(per_call=600.0)
+    patience = RetryPolicy(per_call=600.0)
     with GeminiStandin(opinion) as gemini, SqliteStore(tmp_path / "store") as store:
         gemini.hold()
-        judge = GeminiAnswerer.from_environ(gemini.environ)
+        judge = GeminiProvider.from_environ(gemini.environ)
         async with (
             asyncio.timeout(120),
-            Asker(judge, store, Judge(max_parallel=16), patience=patience) as ask,
+            JudgeClient(judge, store, JudgeSettings(max_parallel=16), patience=patience) as ask,
         ):
             asked = [asyncio.create_task(ask(question(f"<{n}>"), 5)) for n in range(QUESTIONS)]
             while await most_at_once(gemini) < 16:

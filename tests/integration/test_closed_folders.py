@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from gradegate.agents.environments import Builder, NotBuilt
-from gradegate.agents.interpreter import Environment, Interpreter
-from gradegate.agents.isolation import Sandbox
-from gradegate.agents.uv import uv_for_others
+from gradegate.agents.environment import AgentEnvironment, Interpreter
+from gradegate.agents.sandbox import Sandbox
+from gradegate.agents.uv import EnvironmentBuilder, NotBuilt, uv_for_others
 from gradegate.model.settings import Suite
 from tests.integration.test_adk_environments import requirements
-from tests.integration.test_isolation import SYSTEM_PYTHON, as_root
+from tests.integration.test_sandbox import SYSTEM_PYTHON, as_root
 
 OURS = Path(sys.executable).with_name("uv")
 SOMEBODY = (10777, 10777)
@@ -40,7 +39,7 @@ async def test_a_uv_that_the_agents_user_cannot_reach_builds_all_the_same(
     """A copy of it does, as that user: uv itself says what it cannot find."""
     shutil.copy(OURS, closed / "uv")
     environ = {**os.environ, "PATH": f"{closed}:{os.environ['PATH']}"}
-    builder = Builder(place / "cache", environ, (), SOMEBODY)
+    builder = EnvironmentBuilder(place / "cache", environ, (), SOMEBODY)
     failed = await builder.build(requirements(place, "./not-there\n"))
     assert isinstance(failed, NotBuilt)
     assert failed.reason.startswith("requirements.txt cannot be installed:\n")
@@ -85,7 +84,7 @@ async def test_an_interpreter_the_agent_cannot_reach_is_told(place: Path, closed
 
         async def chosen(python: str) -> Interpreter | str:
             suite = Suite(name="desk", agent=".", python=python)
-            environment = Environment(suite, checkout, sandbox, place / "cache", os.environ)
+            environment = AgentEnvironment(suite, checkout, sandbox, place / "cache", os.environ)
             return await environment.interpreter(checkout, place)
 
         for python in (str(closed / "python"), "bin/away"):

@@ -10,9 +10,9 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from gradegate.judges.gemini import GeminiAnswerer
+from gradegate.judge.providers.gemini import GeminiProvider
 from gradegate.model.question import PlainText, no_ballot
-from gradegate.ports import Reply, Trouble
+from gradegate.ports import CallFailure, Reply
 from tests.standins.gemini import Fault, GeminiStandin, always
 from tests.standins.gemini.faults import REFUSAL
 from tests.standins.judging import question
@@ -28,17 +28,17 @@ def gemini() -> Iterator[GeminiStandin]:
 
 
 @asynccontextmanager
-async def judge(environ: dict[str, str]) -> AsyncIterator[GeminiAnswerer]:
+async def judge(environ: dict[str, str]) -> AsyncIterator[GeminiProvider]:
     """The judge that this environment gives access to."""
-    answerer = GeminiAnswerer.from_environ(environ)
-    assert isinstance(answerer, GeminiAnswerer), answerer
+    answerer = GeminiProvider.from_environ(environ)
+    assert isinstance(answerer, GeminiProvider), answerer
     try:
         yield answerer
     finally:
         await answerer.close()
 
 
-async def answer(environ: dict[str, str], **changes: Any) -> Reply | Trouble:
+async def answer(environ: dict[str, str], **changes: Any) -> Reply | CallFailure:
     """What comes of one question."""
     async with judge(environ) as answerer:
         return await answerer.answer(question(**changes), 1)
@@ -122,7 +122,7 @@ async def test_trouble_on_the_way_may_pass(
     """Each comes back at once, from one request: trying again is not the client's business."""
     gemini.faults = always(fault)
     trouble = await answer(gemini.environ)
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, CallFailure)
     assert words in trouble.reason
     assert (trouble.may_pass, trouble.wait, trouble.slow_down) == (True, wait, slow_down)
     assert len(gemini.requests) == 1
@@ -155,7 +155,7 @@ async def test_a_refusal_stays_one(gemini: GeminiStandin, fault: Fault, *, for_a
     """With the service's own message."""
     gemini.faults = always(fault)
     trouble = await answer(gemini.environ)
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, CallFailure)
     assert (trouble.may_pass, trouble.for_all) == (False, for_all)
     assert fault == Fault.DAILY_QUOTA or REFUSAL in trouble.reason
 
@@ -163,7 +163,7 @@ async def test_a_refusal_stays_one(gemini: GeminiStandin, fault: Fault, *, for_a
 async def test_a_wrong_key_is_refused_for_all(gemini: GeminiStandin) -> None:
     """And never shown."""
     trouble = await answer({**gemini.environ, "GOOGLE_API_KEY": "API key not"})
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, CallFailure)
     assert (trouble.may_pass, trouble.for_all) == (False, True)
     assert trouble.reason == "400 INVALID_ARGUMENT: *** valid. Please pass a valid API key."
 
@@ -171,7 +171,7 @@ async def test_a_wrong_key_is_refused_for_all(gemini: GeminiStandin) -> None:
 async def test_a_model_that_is_gone_is_named_with_what_to_write(gemini: GeminiStandin) -> None:
     """As the documentation's own `gemini-1.5-flash` is."""
     trouble = await answer(gemini.environ, model="gemini-1.5-flash")
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, CallFailure)
     assert "no model `gemini-1.5-flash`" in trouble.reason
     assert "`gemini-2.5-flash`" in trouble.reason
 
@@ -191,7 +191,7 @@ async def test_settings_of_a_repository_cannot_reach_beyond_the_model(
 ) -> None:
     """Endpoints and tools are not theirs to set; a slip is named, and nothing is sent."""
     trouble = await answer(gemini.environ, model_config=config)
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, CallFailure)
     assert not trouble.may_pass
     assert "judge_model_config" in trouble.reason
     assert gemini.requests == []
@@ -226,7 +226,7 @@ async def test_half_a_surrogate_pair_does_not_stop_a_question(gemini: GeminiStan
 )
 def test_without_access_the_variable_to_set_is_named(environ: dict[str, str], words: str) -> None:
     """And where to set it."""
-    reason = GeminiAnswerer.from_environ(environ)
+    reason = GeminiProvider.from_environ(environ)
     assert isinstance(reason, str)
     assert words in reason
 
@@ -280,7 +280,7 @@ async def test_credentials_that_do_not_open_are_refused_for_all(
     """The reason names the variable that points at them."""
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere.json")
     trouble = await answer(vertex(gemini))
-    assert isinstance(trouble, Trouble)
+    assert isinstance(trouble, CallFailure)
     assert (trouble.may_pass, trouble.for_all) == (False, True)
     assert "GOOGLE_APPLICATION_CREDENTIALS" in trouble.reason
     assert gemini.requests == []

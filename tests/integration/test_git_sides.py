@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from gradegate.model.errors import FileError, InputError
-from gradegate.sides.fingerprint import tree_digest
 from gradegate.sides.git import Repo, base_of
+from gradegate.sides.identity import tree_digest
 
 ENVIRON = {
     "PATH": os.environ["PATH"],

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from gradegate.criteria import registry
-from gradegate.judges.gemini import GeminiAnswerer
-from gradegate.model.settings import Judge
-from gradegate.scoring.ask import Asker
+from gradegate.judge.client import JudgeClient
+from gradegate.judge.providers.gemini import GeminiProvider
+from gradegate.model.settings import JudgeSettings
 from gradegate.store.sqlite import SqliteStore
 from tests.standins import hostile_answers
 from tests.standins.gemini import GeminiStandin, prompt_of
@@ -70,8 +70,8 @@ async def requests(words: str, folder: Path) -> tuple[list[str], list[float | No
         prompt=words,
     )
     with GeminiStandin(stern) as standin, SqliteStore(folder / "store") as store:
-        answerer = GeminiAnswerer.from_environ(standin.environ)
-        async with Asker(answerer, store, Judge()) as ask:
+        answerer = GeminiProvider.from_environ(standin.environ)
+        async with JudgeClient(answerer, store, JudgeSettings()) as ask:
             scores = [
                 (await registry.parse(name, ENTRY).score(case_of(actual), trace_of(actual), ask))
                 for name in JUDGED

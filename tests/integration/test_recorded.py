@@ -3,10 +3,9 @@
 import pytest
 
 from gradegate.agents.recorded import RecordedAgent
-from gradegate.model.case import Case
 from gradegate.model.errors import InputError
-from gradegate.model.evalset import EvalCase, EvalConfig
-from gradegate.model.trace import NotRun, Trace, Traces
+from gradegate.model.evalset import Case, EvalCase, EvalConfig
+from gradegate.model.runs import NotRun, Trace, Traces
 
 
 def case(eval_id: str = "paris", suite: str = "weather") -> Case:

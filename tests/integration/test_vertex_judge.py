@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 
 from gradegate.criteria import registry
-from gradegate.judges.vertex import VertexAnswerer
+from gradegate.judge.client import JudgeClient
+from gradegate.judge.providers.vertex import VertexProvider
+from gradegate.judge.retry import RetryPolicy
 from gradegate.model.evalset import EvalCase
 from gradegate.model.result import CriterionResult
-from gradegate.model.settings import Judge
-from gradegate.model.trace import Trace
-from gradegate.ports import Reply, Trouble
-from gradegate.scoring.ask import Asker
-from gradegate.scoring.patience import Patience
+from gradegate.model.runs import Trace
+from gradegate.model.settings import JudgeSettings
+from gradegate.ports import CallFailure, Reply
 from gradegate.store.memory import MemoryStore
 from tests.standins.gemini.faults import Fault, always
 from tests.standins.vertex import KEY, VertexStandin
@@ -72,11 +72,13 @@ def turns(*answers: str) -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def asker(
-    environ: dict[str, str], store: MemoryStore | None = None, patience: Patience | None = None
-) -> AsyncIterator[Asker]:
+    environ: dict[str, str], store: MemoryStore | None = None, patience: RetryPolicy | None = None
+) -> AsyncIterator[JudgeClient]:
     """The way to the service that this environment gives access to."""
-    answerer = VertexAnswerer.from_environ(environ, [], 32)
-    async with Asker(answerer, store or MemoryStore(), Judge(), patience=patience) as ask:
+    answerer = VertexProvider.from_environ(environ, [], 32)
+    async with JudgeClient(
+        answerer, store or MemoryStore(), JudgeSettings(), patience=patience
+    ) as ask:
         yield ask
 
 
@@ -88,7 +90,7 @@ async def scored(
         return await scored_by(ask, name, *answers)
 
 
-async def scored_by(ask: Asker, name: str, *answers: str) -> CriterionResult:
+async def scored_by(ask: JudgeClient, name: str, *answers: str) -> CriterionResult:
     """The same, over this way to the service."""
     case = EvalCase.model_validate({"eval_id": "c", "conversation": turns(*answers)})
     trace = Trace(eval_set="s", eval_id="c", invocations=case.conversation or ())
@@ -151,7 +153,7 @@ async def test_what_may_pass_is_tried_again(
 ) -> None:
     """By us, once for each refusal, and never by the SDK, which does not heed the service."""
     vertex.faults = lambda number: fault if number <= 2 else None
-    async with asker(vertex.environ(tmp_path), patience=Patience(first_retry=0.01)) as ask:
+    async with asker(vertex.environ(tmp_path), patience=RetryPolicy(first_retry=0.01)) as ask:
         result = await scored_by(ask, "safety_v1", "All well.")
         assert (result.score, len(vertex.requests)) == (1.0, 3)
         assert ask.usage().judge_retries == 2
@@ -166,7 +168,7 @@ async def until(what: Callable[[], bool]) -> None:
 async def test_the_services_own_wait_is_kept(vertex: VertexStandin, tmp_path: Path) -> None:
     """`Retry-After` says one second; our own wait would be longer than a verdict may take."""
     vertex.faults = lambda number: Fault.BUSY_RETRY_AFTER if number == 1 else None
-    ours = Patience(first_retry=1e6, longest_retry=1e6)
+    ours = RetryPolicy(first_retry=1e6, longest_retry=1e6)
     async with asker(vertex.environ(tmp_path), patience=ours) as ask:
         assert (await scored_by(ask, "safety_v1", "All well.")).score == 1.0
     first, second = vertex.requests
@@ -244,8 +246,8 @@ async def test_twenty_calls_go_side_by_side(vertex: VertexStandin, tmp_path: Pat
 async def test_closing_does_not_wait_for_the_service(vertex: VertexStandin, tmp_path: Path) -> None:
     """A call that hangs is let go of, and its thread comes free."""
     vertex.faults = always(Fault.HANG)
-    answerer = VertexAnswerer.from_environ(vertex.environ(tmp_path), [], 4)
-    assert isinstance(answerer, VertexAnswerer)
+    answerer = VertexProvider.from_environ(vertex.environ(tmp_path), [], 4)
+    assert isinstance(answerer, VertexProvider)
     question = registry.parse("safety_v1", 1.0)._question({"prompt": "p", "response": "r"})  # type: ignore[attr-defined] # what the criterion asks
     asking = asyncio.create_task(answerer.answer(question, 1))
     await until(lambda: bool(vertex.requests) or asking.done())
@@ -260,10 +262,10 @@ async def test_closing_does_not_wait_for_the_service(vertex: VertexStandin, tmp_
 PROBE = """
 import asyncio, json, sys
 sys.path.insert(0, {tests!r})
-from gradegate.judges.vertex import VertexAnswerer
+from gradegate.judge.providers.vertex import VertexProvider
 from gradegate.criteria import registry
 async def main():
-    answerer = VertexAnswerer.from_environ(json.loads(sys.argv[1]), [], 4)
+    answerer = VertexProvider.from_environ(json.loads(sys.argv[1]), [], 4)
     question = registry.parse("safety_v1", 1.0)._question({{"prompt": "p", "response": "r"}})
     print(json.dumps(await answerer.answer(question, 1)))
     await answerer.close()
@@ -288,7 +290,9 @@ def test_the_sdk_keeps_quiet(vertex: VertexStandin, tmp_path: Path) -> None:
     """No progress bar, no warning, no log of what we tell ourselves."""
     vertex.faults = always(Fault.REFUSED)
     done = probe(vertex.environ(tmp_path))
-    assert Trouble(*json.loads(done.stdout)).reason.startswith("Vertex AI: 400 INVALID_ARGUMENT")
+    assert CallFailure(*json.loads(done.stdout)).reason.startswith(
+        "Vertex AI: 400 INVALID_ARGUMENT"
+    )
     assert done.stderr == ""
 
 
@@ -311,8 +315,8 @@ def test_without_the_extra_it_says_what_to_install(vertex: VertexStandin, tmp_pa
 
 async def test_an_answer_is_json(vertex: VertexStandin, tmp_path: Path) -> None:
     """As of any judge, so that it can be recorded and replayed."""
-    answerer = VertexAnswerer.from_environ(vertex.environ(tmp_path), [], 4)
-    assert isinstance(answerer, VertexAnswerer)
+    answerer = VertexProvider.from_environ(vertex.environ(tmp_path), [], 4)
+    assert isinstance(answerer, VertexProvider)
     question = registry.parse("safety_v1", 1.0)._question({"prompt": "p", "response": "r"})  # type: ignore[attr-defined] # what the criterion asks
     reply = await answerer.answer(question, 1)
     await answerer.close()

@@ -12,7 +12,7 @@ from gradegate.criteria import registry
 from gradegate.model.evalset import EvalCase
 from gradegate.model.question import Question, Votes
 from gradegate.model.result import CriterionResult, InvocationResult
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
 
 ROOT = Path(__file__).parents[2]
 INTERPRETER = ROOT / ".parity-venv" / "bin" / "python"

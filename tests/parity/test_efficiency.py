@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from gradegate.criteria.efficiency import METRICS, efficiency_of
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
 from tests.parity import conversations
 from tests.parity.against import CLOSE, Asked, GoogleAdk
 from tests.parity.conversations import static_case, turn

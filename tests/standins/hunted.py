@@ -14,13 +14,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gradegate.agents.command import CommandAgent
-from gradegate.agents.environment import agent_environment
-from gradegate.agents.isolation import Hidden, Sandbox, private_places, shield_process
-from gradegate.agents.process import Launch
-from gradegate.model.case import Case
-from gradegate.model.evalset import EvalCase, EvalConfig
-from gradegate.model.trace import Trace
+from gradegate.agents.line_agent import CommandAgent
+from gradegate.agents.line_process import Launch
+from gradegate.agents.sandbox import (
+    Hidden,
+    Sandbox,
+    agent_environment,
+    private_places,
+    shield_process,
+)
+from gradegate.model.evalset import Case, EvalCase, EvalConfig
+from gradegate.model.runs import Trace
 
 _SYSTEM_PYTHON = "/usr/bin/python3"
 _HUNTER = str(Path(__file__).parent / "agents" / "hunter.py")

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from gradegate.model.question import Question
-from gradegate.ports import Reply, Trouble
+from gradegate.ports import CallFailure, Reply
 
-Script = Callable[[Question[Any], int, int], Reply | Trouble | Awaitable[Reply | Trouble]]
+Script = Callable[[Question[Any], int, int], Reply | CallFailure | Awaitable[Reply | CallFailure]]
 """What to say to a question's sample, the n-th time it is asked (counted from 1)."""
 
 
@@ -80,7 +80,7 @@ class Scripted:
         self._latency = latency
         self._at_once = 0
 
-    async def answer(self, question: Question[Any], sample: int) -> Reply | Trouble:
+    async def answer(self, question: Question[Any], sample: int) -> Reply | CallFailure:
         """Answer by the script."""
         key = (question.digest, sample)
         self.asked.append(key)
@@ -90,7 +90,7 @@ class Scripted:
         try:
             await asyncio.sleep(self._latency)
             said = self._script(question, sample, self.asked.count(key))
-            return said if isinstance(said, Reply | Trouble) else await said
+            return said if isinstance(said, Reply | CallFailure) else await said
         finally:
             self._at_once -= 1
 

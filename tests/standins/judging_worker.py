@@ -4,9 +4,9 @@ import asyncio
 import sys
 from pathlib import Path
 
-from gradegate.judges.gemini import GeminiAnswerer
-from gradegate.model.settings import Judge
-from gradegate.scoring.ask import Asker
+from gradegate.judge.client import JudgeClient
+from gradegate.judge.providers.gemini import GeminiProvider
+from gradegate.model.settings import JudgeSettings
 from gradegate.store.sqlite import SqliteStore
 from tests.standins.gemini.server import KEY
 from tests.standins.judging import question
@@ -17,10 +17,10 @@ SAMPLES = 5
 
 async def main(url: str, store_file: str, numbers: range) -> None:
     """Ask about each number, in this order."""
-    judge = GeminiAnswerer.from_environ({"GOOGLE_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url})
-    limits = Judge(max_parallel=MAX_PARALLEL)
+    judge = GeminiProvider.from_environ({"GOOGLE_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url})
+    limits = JudgeSettings(max_parallel=MAX_PARALLEL)
     with SqliteStore(Path(store_file)) as store:
-        async with Asker(judge, store, limits) as ask:
+        async with JudgeClient(judge, store, limits) as ask:
             votes = await asyncio.gather(*(ask(question(f"<{n}>"), SAMPLES) for n in numbers))
             failures = [each.failure for each in votes if each.failure]
             assert not failures, failures[0]

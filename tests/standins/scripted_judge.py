@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
+from gradegate.judge import votes
 from gradegate.model.question import Question, Votes
 from gradegate.ports import Reply
-from gradegate.scoring import votes
 
 T = TypeVar("T", bound=BaseModel)
 

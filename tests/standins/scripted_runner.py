@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Self
 
-from gradegate.model.case import Case
-from gradegate.model.evalset import Invocation
-from gradegate.model.trace import NotRun, Trace
+from gradegate.model.evalset import Case, Invocation
+from gradegate.model.runs import NotRun, Trace
 
 Says = Callable[[Case, int], str | NotRun]
 """The agent's answer to a case's run; one that begins with `!` is its failure."""

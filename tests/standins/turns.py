@@ -3,7 +3,7 @@
 from typing import Any
 
 from gradegate.model.evalset import EvalCase
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
 
 Json = dict[str, Any]
 

@@ -12,9 +12,9 @@ import jsonschema
 import pytest
 from ruamel.yaml import YAML
 
-from gradegate.deliver import outputs_of
-from gradegate.inputs import Inputs, input_name
+from gradegate.github_action.inputs import Inputs, input_name
 from gradegate.model.report import Decision, Report, State
+from gradegate.report.render import outputs_of
 from tests.project import GRADEGATE, Project, case, expected, scripted, turn
 from tests.starter import STARTER
 

@@ -9,8 +9,8 @@ import pytest
 from gradegate.criteria import registry
 from gradegate.criteria.custom import custom_metrics_of
 from gradegate.evalsets.config import read_config
-from gradegate.evalsets.positions import parse
-from gradegate.evalsets.settings import parse_settings
+from gradegate.files.json_document import parse
+from gradegate.files.settings_toml import parse_settings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "criteria.md").read_text(encoding="utf-8")
 

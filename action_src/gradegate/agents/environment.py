@@ -1,48 +1,112 @@
-"""What an agent's process may see of our environment."""
+"""The interpreter that has what a suite's agent needs."""
 
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from gradegate.model.errors import InputError
+from gradegate.agents.line_process import Launch, Limits
+from gradegate.agents.requirements import find_recipe
+from gradegate.agents.sandbox import Sandbox
+from gradegate.agents.uv import EnvironmentBuilder, NotBuilt
+from gradegate.model.settings import Suite
 
-_ALWAYS = ("PATH", "LANG", "LC_ALL")
-_NEVER = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_")
-_USUAL_PATH = "/usr/local/bin:/usr/bin:/bin"
+WORKER = Path(__file__).parent / "adk_worker"
+MODEL_VARIABLES = (
+    "GOOGLE_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_GENAI_USE_VERTEXAI",
+    "GOOGLE_CLOUD_PROJECT",
+    "GOOGLE_CLOUD_LOCATION",
+    "GOOGLE_GEMINI_BASE_URL",
+)
+"""What google-genai reads. A suite that has no `env` at all, as where there is no
+gradegate.toml, hands these on; without them no ADK agent could say a word."""
 
 
-def agent_environment(
-    environ: Mapping[str, str],
-    names: Sequence[str],
-    home: Path,
-    command: Sequence[str] = (),
-) -> dict[str, str]:
-    """PATH, the language, the variables a suite names, and a home of the agent's own.
+class Interpreter(NamedTuple):
+    """An interpreter, and where else its program may import from."""
+
+    python: Path
+    import_from: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class AgentEnvironment:
+    """What is needed to find or make one for a suite of one side.
 
     Args:
-        environ: our own environment.
-        names: the suite's `env`; those that are not set are left out.
-        home: an existing folder that the agent may write to.
-        command: what will be started; a plain `python` is found even where PATH has none.
-
-    Raises:
-        InputError: a name would hand the agent GitHub's tokens or files.
+        suite: what to run, with which needs.
+        root: the side's project folder, which the suite's paths start from.
+        sandbox: as whom it will be used.
+        cache: where environments are kept; the sandbox's user must be able to read there.
+        environ: our environment.
+        agent_python: an interpreter that has everything, before what the suite says.
     """
-    for name in names:
-        if name.upper().startswith(_NEVER):
-            raise InputError(
-                f"`env` must not name {name}: the agent runs the pull request's code, and names "
-                f"that begin with {', '.join(_NEVER)} lead to the job's tokens and files; "
-                "give the agent a variable under another name"
-            )
-    seen = {name: environ[name] for name in (*_ALWAYS, *names) if name in environ}
-    path = seen.get("PATH") or _USUAL_PATH
-    return {**seen, "PATH": _with_python(path, command), "HOME": str(home), "TMPDIR": str(home)}
+
+    suite: Suite
+    root: Path
+    sandbox: Sandbox
+    cache: Path
+    environ: Mapping[str, str] = field(repr=False)
+    agent_python: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that what runs in it may see."""
+        return self.suite.env if "env" in self.suite.model_fields_set else MODEL_VARIABLES
+
+    def launch(self, command: Sequence[str], limits: Limits) -> Launch:
+        """How to start something in it."""
+        return self.sandbox.launch(command, self.environ, self.names, limits)
+
+    async def interpreter(self, place: Path, spare: Path) -> Interpreter | str:
+        """The one for a program at this place, or why there is none."""
+        chosen = self.agent_python or self.suite.python
+        if chosen:
+            python = _existing(self.root, chosen)
+            if python is None:
+                return f"there is no {chosen}"
+            blocked = self._blocked_at(python)
+            return _closed(chosen, blocked) if blocked else Interpreter(python, (self.root,))
+        recipe = find_recipe(self.root, place, self.suite.requirements)
+        if isinstance(recipe, str):
+            return recipe
+        built = await EnvironmentBuilder(
+            self.cache, self.environ, self.suite.env, self.sandbox.user, spare
+        ).build(recipe)
+        if isinstance(built, NotBuilt):
+            return built.reason
+        return Interpreter(built, (*recipe.import_from, self.root))
+
+    def _blocked_at(self, python: Path) -> Path | None:
+        """What keeps the agent from the interpreter; its own checkout never does."""
+        checkout = self.sandbox.checkout
+        outside = (p for p in (python, python.resolve()) if not p.is_relative_to(checkout))
+        return next(filter(None, map(self.sandbox.blocked_at, outside)), None)
 
 
-def _with_python(path: str, command: Sequence[str]) -> str:
-    wanted = command[0] if command else ""
-    if wanted not in ("python", "python3") or shutil.which(wanted, path=path):
-        return path
-    return f"{path}:{Path(sys.executable).parent}"
+def worker_in(folder: Path) -> Path:
+    """A copy of the worker that others may read, as they may not where we are installed."""
+    ignore = shutil.ignore_patterns("__pycache__")
+    return shutil.copytree(WORKER, folder / WORKER.name, ignore=ignore, dirs_exist_ok=True)
+
+
+def _closed(python: str, blocked: Path) -> str:
+    return (
+        f"the agent's user cannot run {python}: nobody else gets through {blocked}; name an "
+        f"interpreter outside {blocked}, or leave `python` out and give `requirements`"
+    )
+
+
+def _existing(root: Path, python: str) -> Path | None:
+    """An interpreter named by a path in the side, a path from here, or a program's name.
+
+    Links stay as they are: the one in a virtual environment is what makes it one.
+    """
+    for path in (root / python, Path(python).absolute()):
+        if path.is_file():
+            return path
+    found = shutil.which(python)
+    return Path(found) if found else None

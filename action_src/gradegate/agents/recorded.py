@@ -5,9 +5,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Self
 
-from gradegate.model.case import Case
 from gradegate.model.errors import InputError
-from gradegate.model.trace import NotRun, Trace, Traces
+from gradegate.model.evalset import Case
+from gradegate.model.runs import NotRun, Trace, Traces
 
 Runs = Mapping[int, Trace]
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from gradegate.app import Evaluated, Task
 from gradegate.commands.run import evaluate_here
-from gradegate.deliver import EXIT_CODES, Style, writable, write_files
 from gradegate.demo.repository import ANSWERS, DOCS_ONLY, MAIN, PULL_REQUEST, make_repository
+from gradegate.pipeline.evaluate import Evaluation, EvaluationRequest
+from gradegate.report.render import EXIT_CODES, ViewOptions, writable, write_files
 from gradegate.sides.checkout import Wanted
 from gradegate.sides.git import Repo
-from gradegate.wiring import STORE_FILE, Outside
+from gradegate.wiring import STORE_FILE, Machine
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -53,24 +53,26 @@ def demo(options: Namespace, environ: Mapping[str, str]) -> int:
     done = _evaluated(folder, environ)
     say()
     print_report(done.report, console)
-    written = write_files(done.report, folder / "report", Style(), head=done.head, base=done.base)
+    written = write_files(
+        done.report, folder / "report", ViewOptions(), head=done.head, base=done.base
+    )
     _tell_files(say, written)
     _tell_next(say, folder, EXIT_CODES[done.report.decision.state])
     return 0
 
 
-def _evaluated(folder: Path, environ: Mapping[str, str]) -> Evaluated:
+def _evaluated(folder: Path, environ: Mapping[str, str]) -> Evaluation:
     """The same job as `gradegate run` does, with nothing kept from earlier ones."""
     repo = Repo.open(folder / "repo", environ)
     with tempfile.TemporaryDirectory(prefix="gradegate-demo-store-") as store:
-        outside = Outside(
+        outside = Machine(
             environ,
             repository=repo.top,
             cache=Path(store),
             answers=folder / ANSWERS.name,
             trusted=True,
         )
-        task = Task(repo, Wanted(head=PULL_REQUEST.name))
+        task = EvaluationRequest(repo, Wanted(head=PULL_REQUEST.name))
         return evaluate_here(task, outside, Path(store) / STORE_FILE)
 
 

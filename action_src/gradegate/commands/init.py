@@ -12,11 +12,11 @@ from pathlib import Path, PurePosixPath
 from gradegate import __version__
 from gradegate.commands.suite_text import suites_text
 from gradegate.evalsets.discover import discover_suites, find
-from gradegate.evalsets.settings import PYPROJECT, has_settings
-from gradegate.evalsets.suites import read_project
+from gradegate.evalsets.project import read_project
+from gradegate.files.settings_toml import PYPROJECT, has_settings
+from gradegate.locales import templates_dir
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.settings import Suite
-from gradegate.report.words import templates_dir
 from gradegate.sides.git import Repo
 
 ACTION = "gradegate/gradegate"

@@ -5,17 +5,17 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from gradegate.app import Evaluated, Task, evaluate
-from gradegate.deliver import EXIT_CODES, Style, writable, write_files
-from gradegate.event import Local
-from gradegate.inputs import Inputs
-from gradegate.narrator import Narrator, interruptible
-from gradegate.plan import BaseRule, Evaluate, decide
-from gradegate.prepare import Selection
+from gradegate.github_action.event import Local
+from gradegate.github_action.inputs import Inputs
+from gradegate.github_action.plan import BaseRule, Evaluate, plan_for
+from gradegate.pipeline.evaluate import Evaluation, EvaluationRequest, evaluate
+from gradegate.pipeline.prepare import CaseFilter
+from gradegate.progress import ProgressLine, interruptible
+from gradegate.report.render import EXIT_CODES, ViewOptions, writable, write_files
 from gradegate.sides.checkout import Wanted
 from gradegate.sides.git import Repo
 from gradegate.store.sqlite import SqliteStore
-from gradegate.wiring import Outside, cache_folder, store_path
+from gradegate.wiring import Machine, cache_folder, store_path
 
 HOW_TO_RUN_ALL_THE_SAME = (
     "To see how this side scores all the same: `gradegate run --base none`; to compare it with "
@@ -35,16 +35,16 @@ def run(options: Namespace, environ: Mapping[str, str]) -> int:
         working_directory=options.working_directory,
     )
     repo = Repo.open(options.repo, environ)
-    plan = decide(Local(), inputs)
+    plan = plan_for(Local(), inputs)
     assert isinstance(plan, Evaluate)  # noqa: S101 - a terminal asks for nothing else
-    task = Task(
+    task = EvaluationRequest(
         repo=repo,
         wanted=wanted_of(plan.base, options.head),
         inputs=inputs,
-        selection=Selection(case=options.case, shard=options.shard),
+        selection=CaseFilter(case=options.case, shard=options.shard),
         accepted_by="" if options.accept else None,
     )
-    outside = Outside(
+    outside = Machine(
         environ=environ,
         repository=repo.top,
         cache=cache_folder(environ),
@@ -53,7 +53,7 @@ def run(options: Namespace, environ: Mapping[str, str]) -> int:
     )
     path = store_path(environ, options.store)
     if options.dry_run:
-        from gradegate.commands.dry_run import dry_run
+        from gradegate.pipeline.dry_run import dry_run
 
         return dry_run(task, outside, path)
     if options.out is not None:
@@ -67,11 +67,11 @@ def wanted_of(base: BaseRule, head: str) -> Wanted:
     return Wanted(head=head, rev=base.rev, merge_of=base.merge_of, meets=base.meets)
 
 
-def evaluate_here(task: Task, outside: Outside, store: Path) -> Evaluated:
+def evaluate_here(task: EvaluationRequest, outside: Machine, store: Path) -> Evaluation:
     """Evaluate with progress on standard error; a signal ends it with what is finished kept."""
     from dataclasses import replace
 
-    narrator = Narrator()
+    narrator = ProgressLine()
     told = replace(outside, on_runs=narrator.runs, on_asked=narrator.asked)
     try:
         with SqliteStore(store) as opened:
@@ -80,7 +80,7 @@ def evaluate_here(task: Task, outside: Outside, store: Path) -> Evaluated:
         narrator.close()
 
 
-def show(done: Evaluated, out: Path | None, language: str | None) -> int:
+def show(done: Evaluation, out: Path | None, language: str | None) -> int:
     """Print the report, and write its files where asked; the exit code."""
     from rich.console import Console
 
@@ -94,7 +94,7 @@ def show(done: Evaluated, out: Path | None, language: str | None) -> int:
     if nothing_ran(report):
         sys.stderr.write(f"{HOW_TO_RUN_ALL_THE_SAME}\n")
     if out is not None:
-        written = write_files(report, out, Style(spoken), head=done.head, base=done.base)
+        written = write_files(report, out, ViewOptions(spoken), head=done.head, base=done.base)
         console.print()
         for path in written:
             console.print(f"wrote {path}", style="dim", markup=False, soft_wrap=True)

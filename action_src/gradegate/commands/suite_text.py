@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from gradegate.evalsets.discover import find
+from gradegate.locales import templates_dir
 from gradegate.model.settings import Suite
-from gradegate.report.words import templates_dir
 
 _NAME = "What the report and the input `suite` call it."
 _AGENT = "The folder of the ADK agent (root_agent, app or get_agent_async)."

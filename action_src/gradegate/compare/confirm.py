@@ -17,7 +17,7 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
-from gradegate.compare.exact import Count, benjamini_hochberg, worse
+from gradegate.compare.stats.exact import Count, benjamini_hochberg, worse
 from gradegate.model.report import Verdict
 
 NO_RUNS = Count(0, 0)
@@ -63,7 +63,7 @@ class Wanted(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class Confirmation:
     """What became of a suspect.
 
     `regressed`: confirmed. `flaky`: fresh runs do not bear it out. `unchanged`: it fails on
@@ -83,10 +83,10 @@ class Outcome:
         return self.verdict is Verdict.REGRESSED
 
 
-Settled: TypeAlias = Mapping[Hashable, Outcome]
+Settled: TypeAlias = Mapping[Hashable, Confirmation]
 
 
-def step(
+def settle(
     suspects: Iterable[Suspect], *, alpha: float, confirm_runs: int
 ) -> Settled | tuple[Wanted, ...]:
     """The runs to make next, or, where nothing is left to ask, what became of each suspect."""
@@ -116,7 +116,7 @@ def _walk(
     wanted = tuple(found for _, found in screened if isinstance(found, Wanted))
     if wanted:
         return {}, wanted
-    settled = {s.id: found for s, found in screened if isinstance(found, Outcome)}
+    settled = {s.id: found for s, found in screened if isinstance(found, Confirmation)}
     for family in _families([suspect for suspect, found in screened if found is None]):
         test = _Test(family, _design(level, len(family), most), last=last)
         wanted += tuple(test.wanted())
@@ -132,20 +132,20 @@ def _families(suspects: Sequence[Suspect]) -> Iterator[list[Suspect]]:
     yield from ([suspect] for suspect in suspects if suspect.quarantined)
 
 
-def _screened(suspect: Suspect, *, last: bool) -> Outcome | Wanted | None:
+def _screened(suspect: Suspect, *, last: bool) -> Confirmation | Wanted | None:
     """None for a suspect that goes on to be confirmed."""
     if suspect.failed_on_both:
         again = _evaluated(suspect.recheck)
         if not again:
             return _more_or_lost(suspect, "recheck", suspect.recheck, 1, last=last)
         if not again[0]:
-            return Outcome(Verdict.UNCHANGED, base=Count(0, 1))
+            return Confirmation(Verdict.UNCHANGED, base=Count(0, 1))
     passed = failed = 0
     for run in _evaluated(suspect.screen):
         passed += run
         failed += not run
         if passed == SCREEN_PASSES:
-            return Outcome(Verdict.FLAKY, head=Count(passed, passed + failed))
+            return Confirmation(Verdict.FLAKY, head=Count(passed, passed + failed))
         if failed == SCREEN_FAILS:
             return None
     certain = min(SCREEN_PASSES - passed, SCREEN_FAILS - failed)
@@ -154,10 +154,10 @@ def _screened(suspect: Suspect, *, last: bool) -> Outcome | Wanted | None:
 
 def _more_or_lost(
     suspect: Suspect, role: Literal["recheck", "screen"], runs: Runs, more: int, *, last: bool
-) -> Outcome | Wanted:
+) -> Confirmation | Wanted:
     lost = runs.count(None)
     if last or lost > MOST_LOST:
-        return Outcome(Verdict.UNCERTAIN, head=Count.of(_evaluated(suspect.screen)), lost=lost)
+        return Confirmation(Verdict.UNCERTAIN, head=Count.of(_evaluated(suspect.screen)), lost=lost)
     on_base = role == "recheck"
     return Wanted(suspect.id, role, base=more * on_base, head=more * (not on_base))
 
@@ -241,10 +241,10 @@ class _Test:
                 base, head = (until - len(_evaluated(r)) for r in (suspect.base, suspect.head))
                 yield Wanted(suspect.id, "confirm", max(0, base), max(0, head))
 
-    def outcomes(self) -> dict[Hashable, Outcome]:
+    def outcomes(self) -> dict[Hashable, Confirmation]:
         """Meaningful once nothing is wanted."""
         return {
-            suspect.id: Outcome(
+            suspect.id: Confirmation(
                 verdict=self._verdict(at),
                 p_value=found.p_value if found.done else None,
                 base=found.base,

@@ -1,12 +1,15 @@
-"""The gate's word: what is held against the pull request, and what that comes to."""
+"""The gate's word: what is held against the pull request, and what that comes to.
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+`[gate.budget]`: how much more than base a pull request may spend.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gradegate import numbers
-from gradegate.compare.cases import Judgement
+from gradegate import locales
+from gradegate.compare.case_results import PairedResult
 from gradegate.compare.pairing import Pair
-from gradegate.model.case import CaseKey
+from gradegate.model.evalset import CaseKey
 from gradegate.model.report import (
     Change,
     CriterionComparison,
@@ -16,7 +19,7 @@ from gradegate.model.report import (
     State,
     Verdict,
 )
-from gradegate.model.settings import Gate
+from gradegate.model.settings import Gate, parse_budget
 
 WAIVED_BY_ACCEPTANCE = frozenset({ReasonKind.REGRESSION, ReasonKind.REMOVED, ReasonKind.LOOSENED})
 
@@ -41,7 +44,7 @@ class Rules:
         alone = reason.kind is ReasonKind.THRESHOLD and reason.suite in self.thresholds_only
         return alone or reason.kind in self.gate.fail_on
 
-    def is_new(self, one: Judgement) -> bool:
+    def is_new(self, one: PairedResult) -> bool:
         """Whether the case is new beside others that are not."""
         return one.is_added and one.pair.key.suite not in self.thresholds_only
 
@@ -49,7 +52,7 @@ class Rules:
 def decide(  # noqa: PLR0913 - all that a decision rests on
     rules: Rules,
     pairs: Sequence[Pair],
-    judgements: Sequence[Judgement],
+    judgements: Sequence[PairedResult],
     criteria: Sequence[CriterionComparison],
     others: Iterable[Reason] = (),
     *,
@@ -84,7 +87,7 @@ def decide(  # noqa: PLR0913 - all that a decision rests on
     return Decision(state=state, reasons=reasons, notes=notes, accepted_by=rules.accepted_by)
 
 
-def _of_cases(judgements: Iterable[Judgement], rules: Rules) -> Iterator[Reason]:
+def _of_cases(judgements: Iterable[PairedResult], rules: Rules) -> Iterator[Reason]:
     for one in judgements:
         if one.verdict is Verdict.REGRESSED:
             yield _reason(ReasonKind.REGRESSION, one, _regression(one, rules.gate))
@@ -94,7 +97,7 @@ def _of_cases(judgements: Iterable[Judgement], rules: Rules) -> Iterator[Reason]
             yield _reason(ReasonKind.THRESHOLD, one, _below(one))
 
 
-def _regression(one: Judgement, gate: Gate) -> str:
+def _regression(one: PairedResult, gate: Gate) -> str:
     compared = one.comparison()
     name = one.pair.key.eval_id
     if compared.confirmed:
@@ -104,16 +107,16 @@ def _regression(one: Judgement, gate: Gate) -> str:
                 compared.passed, compared.runs, ("base", "head"), strict=True
             )
         ]
-        return f"{name}: passed {', '.join(sides)} ({numbers.p_value(compared.p_value)})"
+        return f"{name}: passed {', '.join(sides)} ({locales.p_value(compared.p_value)})"
     why = "it cannot be run again" if gate.confirm_runs else "`confirm_runs` is 0"
     return f"{name}: passed on base and fails on head; {why}, so a flip blocks"
 
 
-def _below(one: Judgement) -> str:
+def _below(one: PairedResult) -> str:
     if one.head.mean is None:
         return f"{one.pair.key.eval_id} has no score"
-    needed = numbers.score(one.head.threshold, beside=one.head.mean)
-    score = numbers.score(one.head.mean, beside=one.head.threshold)
+    needed = locales.score(one.head.threshold, beside=one.head.mean)
+    score = locales.score(one.head.mean, beside=one.head.threshold)
     return f"{one.pair.key.eval_id}: {one.criterion} is {score} and needs {needed}"
 
 
@@ -121,12 +124,12 @@ def _of_criteria(criteria: Iterable[CriterionComparison], gate: Gate) -> Iterato
     for one in criteria:
         if one.verdict is Verdict.REGRESSED and one.delta is not None:
             moved = "rose" if one.lower_is_better else "fell"
-            by = numbers.score(abs(one.delta))
+            by = locales.score(abs(one.delta))
             low, high = one.range or (0.0, 1.0)
-            tolerance = numbers.score(gate.tolerance_for(one.name) * (high - low))
+            tolerance = locales.score(gate.tolerance_for(one.name) * (high - low))
             text = (
-                f"{one.name} {moved} by {by} over {numbers.count(one.scored[1])} cases, more than "
-                f"the tolerance of {tolerance} ({numbers.p_value(one.p_value)})"
+                f"{one.name} {moved} by {by} over {locales.count(one.scored[1])} cases, more than "
+                f"the tolerance of {tolerance} ({locales.p_value(one.p_value)})"
             )
             yield Reason(kind=ReasonKind.REGRESSION, text=text, criterion=one.name)
 
@@ -137,7 +140,7 @@ def _removed(pairs: Iterable[Pair]) -> Iterator[Reason]:
             yield _at(ReasonKind.REMOVED, pair, "base has this case and head has not")
 
 
-def _undecided(judgements: Iterable[Judgement], rules: Rules) -> Iterator[Reason]:
+def _undecided(judgements: Iterable[PairedResult], rules: Rules) -> Iterator[Reason]:
     """What was not evaluated and would have blocked, had it turned out badly."""
     for one in judgements:
         if any(rules.blocks(_reason(kind, one, "")) for kind in _may_be(one, rules)):
@@ -146,7 +149,7 @@ def _undecided(judgements: Iterable[Judgement], rules: Rules) -> Iterator[Reason
             yield _reason(ReasonKind.INCONCLUSIVE, one, text)
 
 
-def _may_be(one: Judgement, rules: Rules) -> Iterator[ReasonKind]:
+def _may_be(one: PairedResult, rules: Rules) -> Iterator[ReasonKind]:
     """What the missing scores could have shown."""
     if one.may_be_worse:
         yield ReasonKind.REGRESSION
@@ -161,7 +164,7 @@ def _open_criteria(
     for one in criteria:
         scored, planned = sum(one.scored), sum(one.planned)
         text = (
-            f"{one.name}: {numbers.ratio(scored, planned)} scores could be had; the missing ones "
+            f"{one.name}: {locales.ratio(scored, planned)} scores could be had; the missing ones "
             "could hide a regression"
         )
         reason = Reason(kind=ReasonKind.REGRESSION, text=text, criterion=one.name)
@@ -169,7 +172,7 @@ def _open_criteria(
             yield reason.model_copy(update={"kind": ReasonKind.INCONCLUSIVE})
 
 
-def _reason(kind: ReasonKind, one: Judgement, text: str) -> Reason:
+def _reason(kind: ReasonKind, one: PairedResult, text: str) -> Reason:
     return _at(kind, one.pair, text, one.criterion)
 
 
@@ -189,3 +192,61 @@ def _key(reason: Reason) -> CaseKey | None:
     if reason.eval_set is None or reason.eval_id is None:
         return None
     return CaseKey(reason.suite or "", reason.eval_set, reason.eval_id)
+
+
+_ROUNDING = 1e-9
+
+
+def with_budgets(
+    criteria: Iterable[CriterionComparison], budgets: Mapping[str, str]
+) -> tuple[CriterionComparison, ...]:
+    """The same, each with the most that its budget allows; only what is better low has one."""
+    return tuple(
+        one.model_copy(update={"allowed": parse_budget(budgets[one.name]).allowed(one.base)})
+        if one.name in budgets and one.lower_is_better
+        else one
+        for one in criteria
+    )
+
+
+def over_budget(
+    criteria: Iterable[CriterionComparison], budgets: Mapping[str, str]
+) -> list[Reason]:
+    """A reason for each number that exceeds what its budget allows."""
+    return [
+        Reason(kind=ReasonKind.BUDGET, text=_text(one, budgets[one.name]), criterion=one.name)
+        for one in criteria
+        if one.name in budgets and _exceeds(one)
+    ]
+
+
+def unmeasured(criteria: Sequence[CriterionComparison], budgets: Mapping[str, str]) -> list[str]:
+    """A warning for each budget that there was nothing to hold against, or nothing to hold."""
+    known = {one.name: one for one in criteria}
+    warnings = []
+    for name, budget in budgets.items():
+        one = known.get(name)
+        if one is None or one.head is None:
+            warnings.append(f"the budget for {name} ({budget}): no run tells its {name}")
+        elif not one.lower_is_better:
+            warnings.append(
+                f"the budget for {name} ({budget}) is ignored: of {name} more is better; give it a "
+                "threshold in test_config.json"
+            )
+        elif one.allowed is None:
+            warnings.append(f"the budget for {name} ({budget}): base has none to hold it against")
+    return warnings
+
+
+def _exceeds(one: CriterionComparison) -> bool:
+    if one.allowed is None or one.head is None:
+        return False
+    return one.head > one.allowed + _ROUNDING * max(abs(one.allowed), 1.0)
+
+
+def _text(one: CriterionComparison, budget: str) -> str:
+    head, allowed = (locales.score(value) for value in (one.head, one.allowed))
+    if one.base is None:
+        return f"{one.name} is {head}, and its budget allows {allowed} ({budget})"
+    base = locales.score(one.base)
+    return f"{one.name} goes from {base} to {head}, and its budget allows {allowed} ({budget})"

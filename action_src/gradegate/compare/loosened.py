@@ -8,10 +8,9 @@ from math import inf
 from typing import Any
 
 from gradegate.compare.pairing import Pair
-from gradegate.model.budget import is_looser
 from gradegate.model.evalset import EvalCase, EvalConfig
 from gradegate.model.report import Reason, ReasonKind
-from gradegate.model.settings import Gate, Quarantine, Settings, Suite
+from gradegate.model.settings import Gate, Quarantine, Settings, Suite, is_looser
 
 _STRICTNESS = {"ANY_ORDER": 0, "IN_ORDER": 1, "EXACT": 2}
 _DEFAULT_SAMPLES = {"hallucinations_v1": 1}

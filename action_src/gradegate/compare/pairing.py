@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic.alias_generators import to_snake
 
-from gradegate.model.case import Case, CaseKey
+from gradegate.model.evalset import Case, CaseKey
 from gradegate.model.report import Change
 
 _HOW_A_JUDGE_JUDGES = ("judge_model", "judge_model_config")

@@ -8,15 +8,9 @@ from pydantic import Field, ValidationError, model_validator
 
 from gradegate.model.base import AdkValue, Value
 from gradegate.model.evalset import EvalCase, EvalConfig, Invocation
-from gradegate.model.result import (
-    CriterionResult,
-    InvocationResult,
-    RubricScore,
-    Scale,
-    Status,
-)
-from gradegate.model.trace import Trace
-from gradegate.ports import Measure
+from gradegate.model.result import CriterionResult, InvocationResult, RubricScore, Scale, Status
+from gradegate.model.runs import Trace
+from gradegate.ports import MetricCaller
 
 NO_ENVIRONMENT = (
     "is a function that is called with google-adk, and there is no environment for it here: use "
@@ -83,7 +77,7 @@ class CustomMetric:
         low, high = (interval.min_value, interval.max_value) if interval else (0.0, 1.0)
         return Scale(low=low, high=high, lower_is_better=self.config.lower_is_better)
 
-    async def score(self, case: EvalCase, trace: Trace, measure: Measure) -> CriterionResult:
+    async def score(self, case: EvalCase, trace: Trace, measure: MetricCaller) -> CriterionResult:
         """Have the function called; what it says is its score, status and all."""
         said = await measure(self._request(case, trace))
         if isinstance(said, str):

@@ -9,7 +9,7 @@ from typing import Any
 
 from gradegate.model.evalset import Invocation
 from gradegate.model.result import CriterionResult, InvocationResult, Status
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
 
 Reading = Mapping[str, float | None]
 """A turn's numbers by name: `TOTAL`, which is the score, and what it is made of."""

@@ -6,31 +6,30 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from gradegate.criteria.context import answer_of
-from gradegate.criteria.judged import Answer, Judged
-from gradegate.criteria.options import expected_and_actual
-from gradegate.criteria.prompts import Prompt
+from gradegate.criteria.base.criterion import JudgeAnswer, JudgedCriterion, expected_and_actual
+from gradegate.criteria.base.prompts import Prompt
+from gradegate.criteria.base.shown import answer_of
 from gradegate.model.evalset import EvalCase, Invocation
 from gradegate.model.result import CriterionResult, InvocationResult
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
 from gradegate.ports import Ask, Needs
 
 PROMPT = Prompt("final_response_match.md.j2", version="2")
 
 
-class Verdict(Answer):
+class Validity(JudgeAnswer):
     """Whether the answer is valid, reasons first."""
 
     reasoning: str
     verdict: Literal["valid", "invalid"]
 
 
-def ballot(answer: Verdict) -> Mapping[str, bool]:
+def ballot(answer: Validity) -> Mapping[str, bool]:
     """One vote on one verdict."""
     return {"valid": answer.verdict == "valid"}
 
 
-class FinalResponseMatch(Judged):
+class FinalResponseMatch(JudgedCriterion):
     """Per turn 1.0 where the judge finds the answer valid beside the expected one, else 0.0."""
 
     name: ClassVar[str] = "final_response_match_v2"
@@ -65,7 +64,7 @@ class FinalResponseMatch(Judged):
             "reference": reference,
             "response": response,
         }
-        question = self.question(PROMPT, data, Verdict, ballot=ballot)
+        question = self.question(PROMPT, data, Validity, ballot=ballot)
         votes = await ask(question, self.samples)
         if votes.failure is not None:
             return self.unscored(votes.failure)

@@ -9,7 +9,9 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from gradegate.criteria.context import (
+from gradegate.criteria.base.criterion import JudgeAnswer, JudgedCriterion, turns_of
+from gradegate.criteria.base.prompts import Prompt
+from gradegate.criteria.base.shown import (
     event_steps,
     events_of,
     grounding_of,
@@ -17,12 +19,10 @@ from gradegate.criteria.context import (
     steps_of,
     tools_of,
 )
-from gradegate.criteria.judged import Answer, Judged, turns_of
-from gradegate.criteria.prompts import Prompt
 from gradegate.model.evalset import Content, EvalCase, Invocation, InvocationEvent, Part
 from gradegate.model.question import Votes
 from gradegate.model.result import CriterionResult, InvocationResult, Status
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
 from gradegate.ports import Ask, Needs
 
 SEGMENT = Prompt("hallucinations_segment.md.j2", version="1")
@@ -32,13 +32,13 @@ GROUNDED = frozenset({"supported", "not_applicable"})
 NOTHING_SAID = "nothing was said, so there is no sentence to check"
 
 
-class Sentences(Answer):
+class Sentences(JudgeAnswer):
     """The response cut into sentences, verbatim."""
 
     sentences: tuple[str, ...]
 
 
-class Label(Answer):
+class Label(JudgeAnswer):
     """How one sentence stands to the context: evidence and reasons first."""
 
     sentence: str
@@ -52,14 +52,14 @@ class Label(Answer):
         return self.label in GROUNDED
 
 
-class Labels(Answer):
+class Labels(JudgeAnswer):
     """One label per sentence."""
 
     sentences: tuple[Label, ...]
 
 
 @dataclass(frozen=True)
-class Said:
+class AgentResponse:
     """One response of the agent's, and all that it had before it then."""
 
     text: str
@@ -67,7 +67,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedResponse:
     """One response's score with its sentences, or why there is none."""
 
     score: float | None = None
@@ -75,7 +75,7 @@ class Checked:
     failure: str | None = None
 
 
-class Hallucinations(Judged):
+class Hallucinations(JudgedCriterion):
     """Per response the share of its sentences that are supported, or need no support."""
 
     name: ClassVar[str] = "hallucinations_v1"
@@ -125,7 +125,7 @@ class Hallucinations(Judged):
             return not_applicable()
         return self.scored(mean(scores), details={"sentences": sentences})
 
-    async def _check(self, said: Said, ask: Ask) -> Checked:
+    async def _check(self, said: AgentResponse, ask: Ask) -> CheckedResponse:
         """Segment once, then let the samples vote on each sentence."""
         cut = await ask(
             self.question(
@@ -139,10 +139,10 @@ class Hallucinations(Judged):
             1,
         )
         if cut.failure is not None:
-            return Checked(failure=cut.failure)
+            return CheckedResponse(failure=cut.failure)
         sentences = [sentence.strip() for sentence in cut.answers[0].sentences]
         if not sentences:
-            return Checked()
+            return CheckedResponse()
         labels = await ask(
             self.question(
                 VALIDATE,
@@ -158,7 +158,7 @@ class Hallucinations(Judged):
             self.samples,
         )
         if labels.failure is not None:
-            return Checked(failure=labels.failure)
+            return CheckedResponse(failure=labels.failure)
         return _outcome(sentences, labels)
 
 
@@ -169,7 +169,7 @@ def not_applicable() -> InvocationResult:
     )
 
 
-def responses_of(turn: Invocation, *, intermediate: bool) -> list[Said]:
+def responses_of(turn: Invocation, *, intermediate: bool) -> list[AgentResponse]:
     """What the agent said in a turn, each with the context up to that point.
 
     The older shape of intermediate data does not tell what was said before which call, so
@@ -178,14 +178,14 @@ def responses_of(turn: Invocation, *, intermediate: bool) -> list[Said]:
     said = list(_on_the_way(turn)) if intermediate else []
     if turn.response_text.strip():
         steps = steps_of(turn.intermediate_data)
-        said.append(Said(turn.response_text, _context(turn, steps, events_of(turn))))
+        said.append(AgentResponse(turn.response_text, _context(turn, steps, events_of(turn))))
     return said
 
 
-def _on_the_way(turn: Invocation) -> list[Said]:
+def _on_the_way(turn: Invocation) -> list[AgentResponse]:
     events = events_of(turn)
     return [
-        Said(part.text, _context(turn, event_steps(before), before))
+        AgentResponse(part.text, _context(turn, event_steps(before), before))
         for index, event in enumerate(events)
         for place, part in enumerate(_parts(event))
         if part.text and part.text.strip()
@@ -218,7 +218,7 @@ def _context(
     }
 
 
-def _outcome(sentences: Sequence[str], votes: Votes[Labels]) -> Checked:
+def _outcome(sentences: Sequence[str], votes: Votes[Labels]) -> CheckedResponse:
     """Per sentence the majority's view, in the words of the first who held it."""
     answers = [in_order(answer.sentences, sentences) for answer in votes.answers]
     details = []
@@ -227,7 +227,7 @@ def _outcome(sentences: Sequence[str], votes: Votes[Labels]) -> Checked:
         speaker = next(a[number] for a in answers if a[number].grounded == grounded)
         said = {"label": speaker.label, "grounded": grounded, "reasoning": speaker.reasoning}
         details.append({"sentence": sentence, **said, "excerpt": speaker.excerpt})
-    return Checked(sum(votes.yes.values()) / len(sentences), details)
+    return CheckedResponse(sum(votes.yes.values()) / len(sentences), details)
 
 
 def in_order(labels: Sequence[Label], sentences: Sequence[str]) -> dict[int, Label]:

@@ -8,11 +8,10 @@ from importlib import import_module
 from typing import Any
 
 from gradegate import criteria
+from gradegate.criteria.base.criterion import Criterion
 from gradegate.criteria.efficiency import METRICS
-from gradegate.criteria.options import Options
 from gradegate.model.errors import InputError
 from gradegate.model.result import Scale
-from gradegate.ports import Criterion
 
 INFORMATIONAL = frozenset(METRICS)
 """Always reported, never given a threshold: they get budgets instead."""
@@ -38,14 +37,15 @@ class NoThresholdError(InputError):
 
 
 @cache
-def built() -> Mapping[str, type[Options]]:
+def built() -> Mapping[str, type[Criterion]]:
     """Every criterion that can be scored, by name."""
     for module in pkgutil.iter_modules(criteria.__path__):
         import_module(f"{criteria.__name__}.{module.name}")
-    return {cls.name: cls for cls in _subclasses(Options) if hasattr(cls, "name")}
+    all_of_them = _subclasses(Criterion)  # type: ignore[type-abstract] # only looked up
+    return {cls.name: cls for cls in all_of_them if hasattr(cls, "name")}
 
 
-def _subclasses(cls: type[Options]) -> list[type[Options]]:
+def _subclasses(cls: type[Criterion]) -> list[type[Criterion]]:
     return [sub for direct in cls.__subclasses__() for sub in (direct, *_subclasses(direct))]
 
 
@@ -54,7 +54,7 @@ def known() -> tuple[str, ...]:
     return tuple(sorted(INFORMATIONAL | built().keys()))
 
 
-def criterion_class(name: str) -> type[Options] | None:
+def criterion_class(name: str) -> type[Criterion] | None:
     """The class behind a name; None where there is no such criterion."""
     return built().get(name)
 
@@ -80,7 +80,7 @@ def parse(name: str, entry: float | Mapping[str, Any]) -> Criterion:
     if cls is None:
         raise UnknownCriterionError(name)
     fields = entry if isinstance(entry, Mapping) else {"threshold": entry}
-    return cls.model_validate(fields)  # type: ignore[return-value] # each has `score`
+    return cls.model_validate(fields)
 
 
 def unknown_fields(name: str, entry: float | Mapping[str, Any]) -> list[str]:

@@ -5,11 +5,11 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, ClassVar
 
-from gradegate.criteria.options import Options, expected_and_actual
-from gradegate.criteria.rouge import rouge
+from gradegate.criteria.base.criterion import Criterion, expected_and_actual
+from gradegate.criteria.base.rouge import rouge
 from gradegate.model.evalset import EvalCase, Invocation
 from gradegate.model.result import CriterionResult, InvocationResult
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
 from gradegate.ports import Ask, Needs
 
 # Scripts written without spaces between words. In the first group every character is a
@@ -18,7 +18,7 @@ CHARACTER_SCRIPTS = ((0x4E00, 0x9FFF), (0x3040, 0x30FF), (0xAC00, 0xD7AF))
 CLUSTER_SCRIPTS = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
 
 
-class ResponseMatch(Options):
+class ResponseMatch(Criterion):
     """ROUGE-1 F-measure of the final response against the expected one, stemmed."""
 
     name: ClassVar[str] = "response_match_score"

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from gradegate.criteria.options import Options, expected_and_actual
+from gradegate.criteria.base.criterion import Criterion, expected_and_actual
 from gradegate.model.evalset import EvalCase, FunctionCall
 from gradegate.model.result import CriterionResult
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
 from gradegate.ports import Ask, Needs
 
 Calls = Sequence[FunctionCall]
@@ -24,7 +24,7 @@ class MatchType(StrEnum):
     ANY_ORDER = "ANY_ORDER"
 
 
-class ToolTrajectory(Options):
+class ToolTrajectory(Criterion):
     """Per turn 1.0 where the tool calls match the expected ones, else 0.0."""
 
     name: ClassVar[str] = "tool_trajectory_avg_score"

@@ -6,20 +6,20 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from gradegate.criteria.final_response_match import Verdict, ballot
-from gradegate.criteria.judged import Judged
-from gradegate.criteria.prompts import Prompt
+from gradegate.criteria.base.criterion import JudgedCriterion
+from gradegate.criteria.base.prompts import Prompt
+from gradegate.criteria.final_response_match import Validity, ballot
 from gradegate.model.evalset import ConversationScenario, EvalCase, Invocation
 from gradegate.model.result import CriterionResult, InvocationResult
+from gradegate.model.runs import Trace
 from gradegate.model.simulation import STOP_SIGNAL
-from gradegate.model.trace import Trace
 from gradegate.ports import Ask, Needs
 
 PROMPT = Prompt("user_simulator_quality.md.j2", version="1")
 NO_SCENARIO = "judges a simulated user, and this case has none"
 
 
-class UserSimulatorQuality(Judged):
+class UserSimulatorQuality(JudgedCriterion):
     """Per turn 1.0 where the user's message is in keeping with plan, persona and dialogue.
 
     The first must be the starting prompt. Ending after the last turn is looked at as one more
@@ -78,7 +78,7 @@ class UserSimulatorQuality(Judged):
             "message": said,
             "stop_signal": self.stop_signal,
         }
-        votes = await ask(self.question(PROMPT, data, Verdict, ballot=ballot), self.samples)
+        votes = await ask(self.question(PROMPT, data, Validity, ballot=ballot), self.samples)
         if votes.failure is not None:
             return self.unscored(votes.failure)
         valid = votes.yes["valid"]

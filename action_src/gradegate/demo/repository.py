@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gradegate.model.errors import InputError
-from gradegate.sides.command import Git
+from gradegate.sides.git_command import Git
 
 HERE = Path(__file__).parent
 ANSWERS = HERE / "answers.json"

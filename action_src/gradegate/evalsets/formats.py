@@ -6,9 +6,9 @@ from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
 
-from gradegate.evalsets.explain import schema_findings
-from gradegate.evalsets.finding import Finding
-from gradegate.evalsets.positions import Document, Key
+from gradegate.files.findings import Finding
+from gradegate.files.json_document import Document, Key
+from gradegate.files.schema_errors import schema_findings
 from gradegate.model.base import AdkValue
 from gradegate.model.evalset import (
     Content,

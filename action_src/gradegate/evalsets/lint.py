@@ -5,23 +5,22 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from gradegate.criteria import registry
-from gradegate.evalsets.config import CONFIG_FILE
+from gradegate.evalsets.config import CONFIG_FILE, fit_findings
 from gradegate.evalsets.discover import files_below, find
-from gradegate.evalsets.explain import nearest
-from gradegate.evalsets.finding import Finding
-from gradegate.evalsets.fit import fit_findings
 from gradegate.evalsets.formats import EVAL_SET_ENDINGS
 from gradegate.evalsets.load import SetFolder
-from gradegate.evalsets.settings import (
+from gradegate.evalsets.project import read_project
+from gradegate.files.findings import Finding
+from gradegate.files.results_json import TRACES_SCHEMA, examine_traces, is_adk_result
+from gradegate.files.schema_errors import nearest
+from gradegate.files.settings_toml import (
     PYPROJECT,
     SETTINGS_FILE,
     examine_settings,
     has_settings,
+    place_of,
     prefix_in,
 )
-from gradegate.evalsets.suites import read_project
-from gradegate.evalsets.toml_places import place_of
-from gradegate.evalsets.traces import TRACES_SCHEMA, examine_traces, is_adk_result
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.settings import Settings
 

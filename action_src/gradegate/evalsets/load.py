@@ -11,15 +11,13 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
-from gradegate.evalsets.config import CONFIG_FILE, ConfigFile, read_config
+from gradegate.evalsets.config import CONFIG_FILE, ConfigFile, fit_findings, read_config
 from gradegate.evalsets.discover import find
-from gradegate.evalsets.finding import Finding, refuse_errors
-from gradegate.evalsets.fit import fit_findings
 from gradegate.evalsets.formats import EVAL_SET_ENDINGS, EvalSetFile, read_eval_set
-from gradegate.evalsets.positions import Document, parse, read_text, refuse_outside
-from gradegate.model.case import Case
+from gradegate.files.findings import Finding, refuse_errors
+from gradegate.files.json_document import Document, parse, read_text, refuse_outside
 from gradegate.model.errors import FileError, InputError
-from gradegate.model.evalset import EvalCase
+from gradegate.model.evalset import Case, EvalCase
 from gradegate.model.settings import Suite
 
 _NOT_PART_OF_A_CASE = frozenset({"creation_timestamp", "invocation_id"})

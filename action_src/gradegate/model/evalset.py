@@ -1,12 +1,14 @@
-"""ADK's eval sets and invocations, as far as criteria read them."""
+"""ADK's eval sets and invocations, as far as criteria read them.
 
-from typing import Any, Self
+An eval case in its place: the suite and file it comes from, and what applies to it.
+"""
+
+from typing import Any, NamedTuple, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from gradegate.model.base import AdkValue
-from gradegate.model.persona import Persona
-from gradegate.model.simulation import SimulatorConfig
+from gradegate.model.base import AdkValue, Value
+from gradegate.model.simulation import Persona, SimulatorConfig
 
 
 class FunctionCall(AdkValue):
@@ -192,3 +194,32 @@ class EvalConfig(AdkValue):
 DEFAULT_EVAL_CONFIG = EvalConfig(
     criteria={"tool_trajectory_avg_score": 1.0, "response_match_score": 0.8}
 )
+
+
+class CaseKey(NamedTuple):
+    """What identifies a case on one side. Sorts by suite, then path, then id."""
+
+    suite: str
+    eval_set: str
+    eval_id: str
+
+
+class Case(Value):
+    """A loaded eval case: its definition, its eval set's config, and where to point at."""
+
+    suite: str
+    eval_set: str
+    """The file's path relative to the repository, with forward slashes."""
+    eval_set_id: str
+    eval_id: str
+    line: int
+    """Where the case begins in its file, for annotations."""
+    definition: EvalCase
+    config: EvalConfig
+    digest: str
+    """Of the definition and of nothing else: equal digests, equal case."""
+
+    @property
+    def key(self) -> CaseKey:
+        """The case's identity."""
+        return CaseKey(self.suite, self.eval_set, self.eval_id)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, field_serializer
 
 from gradegate.model.base import Value
-from gradegate.model.case import CaseKey
+from gradegate.model.evalset import CaseKey
 from gradegate.model.result import Usage
 
 
@@ -139,14 +139,14 @@ class ToolUse(Value):
     args: dict[str, Any] | None = None
 
 
-class Said(Value):
+class SideAnswer(Value):
     """What one side answered in one turn, and what it called on the way."""
 
     text: str = ""
     tools: tuple[ToolUse, ...] = ()
 
 
-class Judged(Value):
+class JudgedItem(Value):
     """One thing a judge was asked about a turn, and its answers for the two sides."""
 
     criterion: str
@@ -157,20 +157,20 @@ class Judged(Value):
     reason: str | None = None
 
 
-class Turn(Value):
+class TurnEvidence(Value):
     """One turn of a case that needs attention."""
 
     asked: str
-    expected: Said | None = None
-    base: Said | None = None
-    head: Said | None = None
-    judged: tuple[Judged, ...] = ()
+    expected: SideAnswer | None = None
+    base: SideAnswer | None = None
+    head: SideAnswer | None = None
+    judged: tuple[JudgedItem, ...] = ()
 
 
 class Evidence(Value):
     """What a view shows of a case that needs attention."""
 
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[TurnEvidence, ...] = ()
     base_error: str | None = None
     head_error: str | None = None
 

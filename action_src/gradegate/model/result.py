@@ -6,7 +6,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from gradegate.model.base import Value
-from gradegate.model.case import CaseKey
+from gradegate.model.evalset import CaseKey
 
 
 class Status(StrEnum):

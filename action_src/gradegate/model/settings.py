@@ -1,7 +1,10 @@
-"""What a repository may say in `gradegate.toml` (or `[tool.gradegate]` in pyproject.toml)."""
+"""What a repository may say in `gradegate.toml` (or `[tool.gradegate]` in pyproject.toml).
+
+How much more a pull request may spend than base: `+20%`, `+500`, `<= 4000`.
+"""
 
 from datetime import date
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -89,7 +92,7 @@ class Suite(Described):
         return self
 
 
-class Judge(Described):
+class JudgeSettings(Described):
     """The judge's defaults and limits."""
 
     model: str = "gemini-2.5-flash"
@@ -165,7 +168,7 @@ class Settings(Described):
 
     suite: tuple[Suite, ...] = ()
     """Agents with their eval sets; found by the repository's layout where left out."""
-    judge: Judge = Judge()
+    judge: JudgeSettings = JudgeSettings()
     """The judge's defaults and limits."""
     gate: Gate = Gate()
     """What blocks a merge."""
@@ -182,3 +185,46 @@ class Settings(Described):
             message = f"two suites are called {twice[0]!r}: give each its own `name`"
             raise ValueError(message)
         return self
+
+
+Kind = Literal["percent", "more", "limit"]
+
+
+class Budget(NamedTuple):
+    """A budget as written in `[gate.budget]`."""
+
+    kind: Kind
+    amount: float
+
+    def allowed(self, base: float | None) -> float | None:
+        """The most that head may have; None where that needs a base and there is none."""
+        if self.kind == "limit":
+            return self.amount
+        if base is None:
+            return None
+        return base * (1 + self.amount / 100) if self.kind == "percent" else base + self.amount
+
+
+def parse_budget(text: str) -> Budget:
+    """Read what the settings have validated already."""
+    if text.startswith("<="):
+        return Budget("limit", float(text.removeprefix("<=")))
+    if text.endswith("%"):
+        return Budget("percent", float(text.removesuffix("%")))
+    return Budget("more", float(text))
+
+
+def stricter_budget(base: str | None, head: str | None) -> str:
+    """The stricter of two; kinds that cannot be compared leave the word to base."""
+    if base is None or head is None:
+        return base or head or ""
+    before, after = parse_budget(base), parse_budget(head)
+    return head if before.kind == after.kind and after.amount < before.amount else base
+
+
+def is_looser(base: str, head: str | None) -> bool:
+    """Whether head allows more than base did, or the budget is gone or of another kind."""
+    if head is None:
+        return True
+    before, after = parse_budget(base), parse_budget(head)
+    return before.kind != after.kind or after.amount > before.amount

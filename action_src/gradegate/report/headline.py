@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping
 
-from gradegate import numbers
+from gradegate import locales
+from gradegate.locales import Locale
 from gradegate.model.report import Decision, ReasonKind, Report, State
-from gradegate.report.groups import Group
-from gradegate.report.words import Words
+from gradegate.report.case_sections import Section
 
 ICONS = {State.PASS: "✅", State.FAIL: "❌", State.INCONCLUSIVE: "⚠️"}
 
 
-def title(report: Report, counts: Mapping[Group, int], words: Words) -> str:
+def title(report: Report, counts: Mapping[Section, int], words: Locale) -> str:
     """What the gate says, in a line that needs no other."""
     total = words.some("cases", len(report.cases))
     match report.decision.state:
@@ -22,7 +22,7 @@ def title(report: Report, counts: Mapping[Group, int], words: Words) -> str:
             return _yes(report, counts, total, words)
 
 
-def lead(report: Report, counts: Mapping[Group, int], words: Words) -> str:
+def lead(report: Report, counts: Mapping[Section, int], words: Locale) -> str:
     """What else one should know at once; empty where the title says it all."""
     said = []
     if report.decision.accepted_by is not None:
@@ -31,10 +31,10 @@ def lead(report: Report, counts: Mapping[Group, int], words: Words) -> str:
         said.append(words("lead.same_fingerprint"))
     elif report.base.source == "none":
         said.append(words("lead.no_base"))
-    if report.decision.state is State.PASS and counts[Group.INCONCLUSIVE]:
-        said.append(words.some("lead.open", counts[Group.INCONCLUSIVE]))
-    if report.decision.state is not State.PASS and counts[Group.IMPROVED]:
-        said.append(words.some("lead.improved", counts[Group.IMPROVED]))
+    if report.decision.state is State.PASS and counts[Section.INCONCLUSIVE]:
+        said.append(words.some("lead.open", counts[Section.INCONCLUSIVE]))
+    if report.decision.state is not State.PASS and counts[Section.IMPROVED]:
+        said.append(words.some("lead.improved", counts[Section.IMPROVED]))
     return " ".join(said)
 
 
@@ -44,7 +44,7 @@ def nothing_ran(report: Report) -> bool:
     return same and bool(report.head.fingerprint) and not report.cases
 
 
-def _no(decision: Decision, total: str, words: Words) -> str:
+def _no(decision: Decision, total: str, words: Locale) -> str:
     found = {kind: _places(decision, kind) for kind in ReasonKind}
     parts = [words.some(f"found.{kind}", n) for kind, n in found.items() if n]
     key = "title.worse" if found[ReasonKind.REGRESSION] else "title.no"
@@ -58,21 +58,21 @@ def _places(decision: Decision, kind: ReasonKind) -> int:
     return len(cases) + sum(reason.eval_id is None for reason in own)
 
 
-def _unsure(report: Report, counts: Mapping[Group, int], words: Words) -> str:
-    open_cases = counts[Group.INCONCLUSIVE]
+def _unsure(report: Report, counts: Mapping[Section, int], words: Locale) -> str:
+    open_cases = counts[Section.INCONCLUSIVE]
     if not open_cases:
         return words("title.unsure")
-    share = numbers.percent(open_cases, len(report.cases))
+    share = locales.percent(open_cases, len(report.cases))
     return words.some("title.unsure_cases", open_cases, total=len(report.cases), share=share)
 
 
-def _yes(report: Report, counts: Mapping[Group, int], total: str, words: Words) -> str:
+def _yes(report: Report, counts: Mapping[Section, int], total: str, words: Locale) -> str:
     if nothing_ran(report):
         return words("title.same")
     if report.base.source == "none":
         return words("title.thresholds", cases=total)
     if report.decision.accepted_by is not None:
         return words("title.accepted", cases=total)
-    if counts[Group.IMPROVED]:
-        return words.some("title.better", counts[Group.IMPROVED], cases=total)
+    if counts[Section.IMPROVED]:
+        return words.some("title.better", counts[Section.IMPROVED], cases=total)
     return words("title.good", cases=total)

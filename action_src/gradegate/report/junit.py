@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from gradegate.report.groups import Group
+from gradegate.report.case_sections import Section
 
 Outcome = Literal["passed", "failure", "skipped"]
 
-_FAILED = {Group.REGRESSED, Group.NEW_FAILURE, Group.THRESHOLD}
-_SKIPPED = {Group.REMOVED, Group.INCONCLUSIVE, Group.QUARANTINED}
+_FAILED = {Section.REGRESSED, Section.NEW_FAILURE, Section.THRESHOLD}
+_SKIPPED = {Section.REMOVED, Section.INCONCLUSIVE, Section.QUARANTINED}
 
 
 class Testcase(Protocol):
@@ -61,7 +61,7 @@ class Testsuites:
         return sum(suite.skipped for suite in self.suites)
 
 
-def outcome_of(group: Group, *, blocking: bool, short: bool) -> Outcome:
+def outcome_of(group: Section, *, blocking: bool, short: bool) -> Outcome:
     """A case's outcome as a test: short of a threshold fails, quarantine only skips."""
     if group in _SKIPPED and not blocking:
         return "skipped"

@@ -11,9 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from gradegate.locales import Locale, templates_dir
 from gradegate.model.errors import FileError, InputError
 from gradegate.report import escape
-from gradegate.report.words import Words, templates_dir
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -26,7 +26,7 @@ OURS = "gradegate"
 
 
 def render_template(
-    name: str, values: Mapping[str, object], words: Words, folder: Path | None = None
+    name: str, values: Mapping[str, object], words: Locale, folder: Path | None = None
 ) -> str:
     """Our template of this name, or the user's of the same name in `folder`."""
     import jinja2
@@ -65,7 +65,7 @@ def _format(name: str) -> Format:
 @cache
 def _environment(
     format_: Format,
-    words: Words,
+    words: Locale,
     folder: Path | None,
     place: Path | None,  # noqa: ARG001 - what a relative folder means where we are now
 ) -> "ImmutableSandboxedEnvironment":

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from gradegate import numbers
+from gradegate import locales
+from gradegate.locales import Locale, locale_of
 from gradegate.model.report import Report, State
-from gradegate.report.efficiency import EfficiencyView
+from gradegate.report.case_sections import ATTENTION
 from gradegate.report.escape import terminal
-from gradegate.report.groups import ATTENTION
+from gradegate.report.tables import EfficiencyView
 from gradegate.report.view import CaseView, ReportView, ScoreView, build
-from gradegate.report.words import Words, words_of
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,7 +24,7 @@ NARROWEST = 20
 
 def print_report(report: Report, console: "Console", *, language: str = "en") -> None:
     """Print the verdict, then what needs attention, then one line for all the rest."""
-    words = words_of(language)
+    words = locale_of(language)
     view = build(report, words, room=ROOM)
     _print_line(f"{view.icon} {view.title}", console, STYLES[view.state])
     for line in (view.lead, *(f"• {finding}" for finding in view.findings)):
@@ -45,7 +45,7 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
             _print_line(line, console, "dim")
 
 
-def _print_sections(view: ReportView, console: "Console", words: Words) -> None:
+def _print_sections(view: ReportView, console: "Console", words: Locale) -> None:
     for section in view.sections:
         console.print()
         console.print(_text(f"{section.icon} {section.title}", "bold"))
@@ -53,7 +53,7 @@ def _print_sections(view: ReportView, console: "Console", words: Words) -> None:
             _print_case(case, console, words, in_full=section.group in ATTENTION)
 
 
-def _print_case(case: CaseView, console: "Console", words: Words, *, in_full: bool) -> None:
+def _print_case(case: CaseView, console: "Console", words: Locale, *, in_full: bool) -> None:
     line = _text(f"  {case.name}", "bold cyan")
     line.append_text(_text(f"  {case.place}", "dim"))
     console.print(line)
@@ -63,7 +63,7 @@ def _print_case(case: CaseView, console: "Console", words: Words, *, in_full: bo
     if not in_full:
         return
     for row in case.scores:
-        if row.p_value != numbers.NOTHING:
+        if row.p_value != locales.NOTHING:
             _print_line(_evidence(row, words), console, "dim", INDENT)
     for turn in case.turns:
         for difference in turn.differences:
@@ -73,7 +73,7 @@ def _print_case(case: CaseView, console: "Console", words: Words, *, in_full: bo
                 _print_line(str(changed), console, DIFF_STYLES[changed.sign], INDENT)
 
 
-def _evidence(row: ScoreView, words: Words) -> str:
+def _evidence(row: ScoreView, words: Locale) -> str:
     """What a verdict rests on: scores, runs, chance."""
     said = words(
         "evidence",
@@ -86,7 +86,7 @@ def _evidence(row: ScoreView, words: Words) -> str:
     return f"{said}, {row.p_value}"
 
 
-def _criteria(rows: tuple[ScoreView, ...], words: Words) -> "Table":
+def _criteria(rows: tuple[ScoreView, ...], words: Locale) -> "Table":
     from rich.box import SIMPLE
     from rich.table import Table
 
@@ -103,7 +103,7 @@ def _criteria(rows: tuple[ScoreView, ...], words: Words) -> "Table":
     return table
 
 
-def _efficiency(rows: tuple[EfficiencyView, ...], words: Words) -> "Table":
+def _efficiency(rows: tuple[EfficiencyView, ...], words: Locale) -> "Table":
     from rich.box import SIMPLE
     from rich.table import Table
 

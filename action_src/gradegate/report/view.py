@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from gradegate import numbers
+from gradegate import locales
+from gradegate.locales import Locale, Sentence
 from gradegate.model.report import (
     CaseComparison,
     CaseCriterion,
@@ -20,28 +21,33 @@ from gradegate.model.report import (
     State,
     Verdict,
 )
-from gradegate.report import why
-from gradegate.report.efficiency import EfficiencyView, efficiency_rows
+from gradegate.report import case_sections
+from gradegate.report.case_sections import (
+    ATTENTION,
+    CaseReasons,
+    Section,
+    reasons_by_case,
+    section_of,
+)
 from gradegate.report.escape import clip, one_line
-from gradegate.report.groups import ATTENTION, Findings, Group, findings_of, group_of
 from gradegate.report.headline import ICONS, lead, nothing_ran, title
 from gradegate.report.junit import Outcome, Testsuites, outcome_of, suites_of
+from gradegate.report.tables import EfficiencyView, efficiency_rows
 from gradegate.report.turns import TurnView, turn_views
-from gradegate.report.words import Sentence, Words
 
 NOT_BLOCKING_ICON = "⚠️"
 GROUP_ICONS = {
-    Group.REGRESSED: "❌",
-    Group.NEW_FAILURE: "❌",
-    Group.REMOVED: "🗑️",
-    Group.LOOSENED: "🔓",
-    Group.THRESHOLD: "❌",
-    Group.INCONCLUSIVE: "⚠️",
-    Group.FLAKY: "🎲",
-    Group.IMPROVED: "📈",
-    Group.EDITED: "✏️",
-    Group.QUARANTINED: "🧪",
-    Group.REST: "✅",
+    Section.REGRESSED: "❌",
+    Section.NEW_FAILURE: "❌",
+    Section.REMOVED: "🗑️",
+    Section.LOOSENED: "🔓",
+    Section.THRESHOLD: "❌",
+    Section.INCONCLUSIVE: "⚠️",
+    Section.FLAKY: "🎲",
+    Section.IMPROVED: "📈",
+    Section.EDITED: "✏️",
+    Section.QUARANTINED: "🧪",
+    Section.REST: "✅",
 }
 VERDICT_ICONS = {
     Verdict.REGRESSED: "❌",
@@ -66,10 +72,10 @@ class ScoreView:
     head: str
     delta: str
     verdict: str
-    needed: str = numbers.NOTHING
-    interval: str = numbers.NOTHING
-    p_value: str = numbers.NOTHING
-    runs: str = numbers.NOTHING
+    needed: str = locales.NOTHING
+    interval: str = locales.NOTHING
+    p_value: str = locales.NOTHING
+    runs: str = locales.NOTHING
     """Of a case: passed runs of all runs, base and head."""
     scored: str = ""
     """Over all cases: scored of planned, only where they differ."""
@@ -82,7 +88,7 @@ class ScoreView:
 class CaseView:
     """One case."""
 
-    group: Group
+    group: Section
     icon: str
     label: str
     name: str
@@ -96,13 +102,13 @@ class CaseView:
     folded: bool
     """Shown without its evidence."""
     _source: CaseComparison
-    _words: Words
+    _words: Locale
     _room: int | None
 
     @property
     def outcome(self) -> Outcome:
         """The case as a test."""
-        short = any(why.falls_short(one) for one in self._source.criteria.values())
+        short = any(case_sections.falls_short(one) for one in self._source.criteria.values())
         return outcome_of(self.group, blocking=self.blocking, short=short)
 
     @property
@@ -120,7 +126,7 @@ class CaseView:
 class SectionView:
     """Cases that need the same kind of attention."""
 
-    group: Group
+    group: Section
     icon: str
     title: str
     open: bool
@@ -159,16 +165,16 @@ class ReportView:
 
 
 def build(
-    report: Report, words: Words, *, everything: bool = False, room: int | None = None
+    report: Report, words: Locale, *, everything: bool = False, room: int | None = None
 ) -> ReportView:
     """The report in words; `everything` lists quiet cases too, `room` shortens long texts."""
-    findings = findings_of(report)
-    pairs = [(group_of(case, findings), case) for case in report.cases]
+    findings = reasons_by_case(report)
+    pairs = [(section_of(case, findings), case) for case in report.cases]
     pairs.sort(key=lambda pair: _importance(pair[0], pair[1], findings))
     sections = [
         _section(group, [case for own, case in pairs if own is group], findings, words, room)
-        for group in Group
-        if everything or group is not Group.REST
+        for group in Section
+        if everything or group is not Section.REST
     ]
     counts = Counter(group for group, _ in pairs)
     gated = [criterion for criterion in report.criteria if not criterion.informational]
@@ -185,25 +191,25 @@ def build(
         efficiency=efficiency,
         efficiency_attention=any(row.attention for row in efficiency),
         sections=tuple(section for section in sections if section.cases),
-        quiet=_quiet(report, counts[Group.REST], words),
+        quiet=_quiet(report, counts[Section.REST], words),
         warnings=tuple(_remark(warning) for warning in report.warnings),
         sides=_sides(report, words),
         usage=_usage(report, words),
     )
 
 
-def _importance(group: Group, case: CaseComparison, findings: Findings) -> tuple[object, ...]:
+def _importance(group: Section, case: CaseComparison, findings: CaseReasons) -> tuple[object, ...]:
     criteria = case.criteria.values()
     confirmed = any(c.verdict is Verdict.REGRESSED and c.confirmed for c in criteria)
     worst = min((c.delta for c in criteria if c.delta is not None), default=0.0)
-    return (list(Group).index(group), not findings.blocks(case), not confirmed, worst, case.key)
+    return (list(Section).index(group), not findings.blocks(case), not confirmed, worst, case.key)
 
 
 def _section(
-    group: Group,
+    group: Section,
     cases: Sequence[CaseComparison],
-    findings: Findings,
-    words: Words,
+    findings: CaseReasons,
+    words: Locale,
     room: int | None,
 ) -> SectionView:
     return SectionView(
@@ -215,15 +221,15 @@ def _section(
     )
 
 
-def _icon(group: Group, cases: Sequence[CaseComparison], findings: Findings) -> str:
+def _icon(group: Section, cases: Sequence[CaseComparison], findings: CaseReasons) -> str:
     """The group's; a failure that keeps nobody out, as one that base has too, is no red cross."""
-    if group is Group.THRESHOLD and not any(map(findings.blocks, cases)):
+    if group is Section.THRESHOLD and not any(map(findings.blocks, cases)):
         return NOT_BLOCKING_ICON
     return GROUP_ICONS[group]
 
 
 def _case(
-    group: Group, case: CaseComparison, findings: Findings, words: Words, room: int | None
+    group: Section, case: CaseComparison, findings: CaseReasons, words: Locale, room: int | None
 ) -> CaseView:
     return CaseView(
         group=group,
@@ -235,7 +241,7 @@ def _case(
         suite=_name(case.suite),
         blocking=findings.blocks(case),
         remark=_remark(_case_remark(group, case, findings, words)),
-        why=() if group is Group.REST else why.sentences(case, words),
+        why=() if group is Section.REST else case_sections.sentences(case, words),
         scores=tuple(_score(name, one, words) for name, one in case.criteria.items()),
         folded=not case.evidence.turns,
         _source=case,
@@ -244,51 +250,51 @@ def _case(
     )
 
 
-def _case_remark(group: Group, case: CaseComparison, findings: Findings, words: Words) -> str:
+def _case_remark(group: Section, case: CaseComparison, findings: CaseReasons, words: Locale) -> str:
     remarks = list(findings.said_of(case, ReasonKind.REMOVED, ReasonKind.LOOSENED))
-    if case.change is Change.EDITED or (case.change is Change.ADDED and group is Group.EDITED):
+    if case.change is Change.EDITED or (case.change is Change.ADDED and group is Section.EDITED):
         remarks.append(words(f"remark.{case.change}"))
     if case.moved_from:
         remarks.append(words("remark.moved", path=case.moved_from))
     return " · ".join(remarks)
 
 
-def _score(name: str, one: CaseCriterion, words: Words) -> ScoreView:
+def _score(name: str, one: CaseCriterion, words: Locale) -> ScoreView:
     runs = [
-        numbers.ratio(passed, made) if made else numbers.NOTHING
+        locales.ratio(passed, made) if made else locales.NOTHING
         for passed, made in zip(one.passed, one.runs, strict=True)
     ]
     return ScoreView(
-        icon="❌" if why.falls_short(one) else VERDICT_ICONS[one.verdict],
+        icon="❌" if case_sections.falls_short(one) else VERDICT_ICONS[one.verdict],
         name=_name(name),
-        base=numbers.score(one.base, beside=one.head),
-        head=numbers.score(one.head, beside=one.base),
-        delta=numbers.delta(one.delta),
-        needed=numbers.score(one.threshold, beside=one.head),
-        p_value=numbers.p_value(one.p_value),
-        runs=f"{runs[0]} → {runs[1]}" if sum(one.runs) else numbers.NOTHING,
+        base=locales.score(one.base, beside=one.head),
+        head=locales.score(one.head, beside=one.base),
+        delta=locales.delta(one.delta),
+        needed=locales.score(one.threshold, beside=one.head),
+        p_value=locales.p_value(one.p_value),
+        runs=f"{runs[0]} → {runs[1]}" if sum(one.runs) else locales.NOTHING,
         verdict=_verdict(one, words),
-        attention=why.falls_short(one) or one.verdict is Verdict.REGRESSED,
+        attention=case_sections.falls_short(one) or one.verdict is Verdict.REGRESSED,
     )
 
 
-def _verdict(one: CaseCriterion, words: Words) -> str:
+def _verdict(one: CaseCriterion, words: Locale) -> str:
     if one.verdict is Verdict.REGRESSED and not one.confirmed:
         return words("verdict.regressed_unconfirmed")
     return words(f"verdict.{one.verdict}")
 
 
-def _criterion(one: CriterionComparison, words: Words) -> ScoreView:
+def _criterion(one: CriterionComparison, words: Locale) -> ScoreView:
     complete = one.scored == one.planned
-    scored = [numbers.ratio(*pair) for pair in zip(one.scored, one.planned, strict=True)]
+    scored = [locales.ratio(*pair) for pair in zip(one.scored, one.planned, strict=True)]
     return ScoreView(
         icon=VERDICT_ICONS[one.verdict],
         name=_name(one.name),
-        base=numbers.score(one.base, beside=one.head),
-        head=numbers.score(one.head, beside=one.base),
-        delta=numbers.delta(one.delta),
-        interval=numbers.interval(one.interval),
-        p_value=numbers.p_value(one.p_value),
+        base=locales.score(one.base, beside=one.head),
+        head=locales.score(one.head, beside=one.base),
+        delta=locales.delta(one.delta),
+        interval=locales.interval(one.interval),
+        p_value=locales.p_value(one.p_value),
         scored="" if complete else words("scored", base=scored[0], head=scored[1]),
         verdict=words(f"verdict.{one.verdict}"),
         settles=_settles(one, words),
@@ -296,42 +302,42 @@ def _criterion(one: CriterionComparison, words: Words) -> ScoreView:
     )
 
 
-def _settles(one: CriterionComparison, words: Words) -> str:
+def _settles(one: CriterionComparison, words: Locale) -> str:
     if one.verdict is not Verdict.UNCERTAIN or one.passes_to_settle is None:
         return ""
-    return words("settles", n=numbers.count(one.passes_to_settle))
+    return words("settles", n=locales.count(one.passes_to_settle))
 
 
-def _texts(reasons: Iterable[Reason], findings: Findings) -> tuple[str, ...]:
+def _texts(reasons: Iterable[Reason], findings: CaseReasons) -> tuple[str, ...]:
     return tuple(_remark(reason.text) for reason in reasons if not findings.is_of_a_case(reason))
 
 
-def _quiet(report: Report, number: int, words: Words) -> str:
+def _quiet(report: Report, number: int, words: Locale) -> str:
     key = "quiet.no_base" if report.base.source == "none" else "quiet"
     return words.some(key, number) if number else ""
 
 
-def _sides(report: Report, words: Words) -> str:
-    head = numbers.commit(_name(report.head.commit)) or words("sides.worktree")
+def _sides(report: Report, words: Locale) -> str:
+    head = locales.commit(_name(report.head.commit)) or words("sides.worktree")
     if report.base.source == "none":
         return words("sides.no_base", head=head)
-    base = numbers.commit(_name(report.base.commit)) or numbers.NOTHING
+    base = locales.commit(_name(report.base.commit)) or locales.NOTHING
     source = "run" if nothing_ran(report) else report.base.source
     return words(f"sides.{source}", base=base, head=head)
 
 
-def _usage(report: Report, words: Words) -> str:
+def _usage(report: Report, words: Locale) -> str:
     usage = report.usage
-    parts = [numbers.duration(usage.seconds)] if usage.seconds else []
+    parts = [locales.duration(usage.seconds)] if usage.seconds else []
     if usage.judge_calls:
         parts.append(words.some("usage.calls", usage.judge_calls))
     if usage.judge_cache_hits:
-        parts.append(words("usage.cached", n=numbers.count(usage.judge_cache_hits)))
+        parts.append(words("usage.cached", n=locales.count(usage.judge_cache_hits)))
     if usage.judge_calls_saved_by_voting:
-        parts.append(words("usage.saved", n=numbers.count(usage.judge_calls_saved_by_voting)))
+        parts.append(words("usage.saved", n=locales.count(usage.judge_calls_saved_by_voting)))
     tokens = usage.input_tokens + usage.output_tokens
     if tokens:
-        parts.append(words("usage.tokens", n=numbers.count(tokens)))
+        parts.append(words("usage.tokens", n=locales.count(tokens)))
     return " · ".join(parts)
 
 

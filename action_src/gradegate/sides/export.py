@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-from gradegate.sides.command import Git
+from gradegate.sides.git_command import Git
 
 _SUBMODULE = "160000"
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from gradegate.model.evalset import Invocation
+from gradegate.model.runs import Trace
 from gradegate.model.settings import Suite
-from gradegate.model.trace import Trace
 from tests.integration.adk import EXAMPLES, adk_agent, case, run_all, travel_cases
 from tests.parity.invocations import model
 from tests.standins import travel_model

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from gradegate.criteria import registry
-from gradegate.judges.gemini import GeminiAnswerer
+from gradegate.judge.client import JudgeClient
+from gradegate.judge.providers.gemini import GeminiProvider
 from gradegate.model.evalset import EvalCase
 from gradegate.model.result import CriterionResult, Status
-from gradegate.model.settings import Judge
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
+from gradegate.model.settings import JudgeSettings
 from gradegate.ports import Ask
-from gradegate.scoring.ask import Asker
 from gradegate.store.sqlite import SqliteStore
 from tests.parity.against import INTERPRETER
 from tests.parity.judged.cases import Batch
@@ -62,11 +62,11 @@ async def _score(name: str, entry: Any, each: dict[str, Any], ask: Ask) -> Crite
 
 
 @asynccontextmanager
-async def asker(environ: Mapping[str, str], store: Path) -> AsyncIterator[Asker]:
+async def asker(environ: Mapping[str, str], store: Path) -> AsyncIterator[JudgeClient]:
     """Everything that stands behind `ask`, on a store file."""
-    answerer = GeminiAnswerer.from_environ(environ)
+    answerer = GeminiProvider.from_environ(environ)
     with SqliteStore(store) as kept:
-        async with Asker(answerer, kept, Judge()) as ask:
+        async with JudgeClient(answerer, kept, JudgeSettings()) as ask:
             yield ask
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from gradegate.judges.vertex import VertexAnswerer
-from gradegate.model.settings import Judge
-from gradegate.scoring.ask import Asker
+from gradegate.judge.client import JudgeClient
+from gradegate.judge.providers.vertex import VertexProvider
+from gradegate.model.settings import JudgeSettings
 from gradegate.store.sqlite import SqliteStore
 from tests.parity.judged.cases import Batch, random_case
 from tests.parity.judged.sides import disagreement, google_adks, ours
@@ -77,9 +77,9 @@ async def test_scores_are_google_adks(tmp_path: Path, monkeypatch: pytest.Monkey
             },
         )["cases"]
         asked = len(vertex.requests)
-        answerer = VertexAnswerer.from_environ(environ, [], 32)
+        answerer = VertexProvider.from_environ(environ, [], 32)
         with SqliteStore(tmp_path / "store") as store:
-            async with Asker(answerer, store, Judge()) as ask:
+            async with JudgeClient(answerer, store, JudgeSettings()) as ask:
                 mine = await ours(batch, ask)
     differing = [
         f"case {number}, {name}: {found}"

@@ -8,16 +8,16 @@ from hypothesis import strategies as st
 
 from gradegate.compare.confirm import (
     MOST_LOST,
-    Outcome,
+    Confirmation,
     Runs,
     Settled,
     Suspect,
     Wanted,
     give_up,
+    settle,
     smallest_confirm_runs,
-    step,
 )
-from gradegate.compare.exact import Count
+from gradegate.compare.stats.exact import Count
 from gradegate.model.report import Verdict
 
 ALPHA, CONFIRM_RUNS = 0.02, 16
@@ -26,19 +26,19 @@ FAILED_AGAIN = (False, False, False)
 
 def asked(suspects: Iterable[Suspect], confirm_runs: int = CONFIRM_RUNS) -> tuple[Wanted, ...]:
     """The runs to make next, where there must be some."""
-    found = step(suspects, alpha=ALPHA, confirm_runs=confirm_runs)
+    found = settle(suspects, alpha=ALPHA, confirm_runs=confirm_runs)
     assert isinstance(found, tuple)
     return found
 
 
 def settled(suspects: Iterable[Suspect], confirm_runs: int = CONFIRM_RUNS) -> Settled:
     """What became of them, where nothing may be left to ask."""
-    found = step(suspects, alpha=ALPHA, confirm_runs=confirm_runs)
+    found = settle(suspects, alpha=ALPHA, confirm_runs=confirm_runs)
     assert not isinstance(found, tuple), found
     return found
 
 
-def one(suspect: Suspect) -> Outcome:
+def one(suspect: Suspect) -> Confirmation:
     """What became of a suspect that is alone."""
     return settled([suspect])[suspect.id]
 
@@ -52,14 +52,14 @@ def screened(
 
 def confirm(
     scripts: Mapping[str, tuple[Runs, Runs]], confirm_runs: int = CONFIRM_RUNS
-) -> dict[str, Outcome]:
+) -> dict[str, Confirmation]:
     """Plays scripted runs of (base, head) until all is settled; the last goes on for ever."""
     runs = {
         name: [chain(side, repeat(side[-1])) for side in sides] for name, sides in scripts.items()
     }
     suspects = {name: screened(name) for name in scripts}
     while True:
-        found = step(suspects.values(), alpha=ALPHA, confirm_runs=confirm_runs)
+        found = settle(suspects.values(), alpha=ALPHA, confirm_runs=confirm_runs)
         if not isinstance(found, tuple):
             return {name: found[name] for name in scripts}
         assert all(want.base + want.head > 0 for want in found)
@@ -98,7 +98,7 @@ def test_a_screen_asks_for_no_run_that_may_not_be_needed() -> None:
 )
 def test_two_passes_make_it_flaky(runs: Runs, count: Count) -> None:
     """Before three fails; runs beyond, made for another criterion of the case, change nothing."""
-    assert one(Suspect("paris", screen=runs)) == Outcome(Verdict.FLAKY, head=count)
+    assert one(Suspect("paris", screen=runs)) == Confirmation(Verdict.FLAKY, head=count)
 
 
 @pytest.mark.parametrize("runs", [FAILED_AGAIN, (False, True, False, False), (False,) * 5])
@@ -249,7 +249,7 @@ def test_the_fewest_runs_that_can_confirm(alpha: float, runs: int) -> None:
     assert smallest_confirm_runs(alpha) == runs
     clearest = screened("paris", (True,) * 16, (False,) * 16)
     for given_runs, verdict in ((runs, Verdict.REGRESSED), (runs - 1, Verdict.FLAKY)):
-        found = step([clearest], alpha=alpha, confirm_runs=given_runs)
+        found = settle([clearest], alpha=alpha, confirm_runs=given_runs)
         assert not isinstance(found, tuple)
         assert found["paris"].verdict is verdict
 
@@ -267,7 +267,7 @@ results = st.lists(st.booleans(), min_size=24, max_size=24).map(tuple)
 def test_every_run_asked_for_was_needed(base: Runs, head: Runs) -> None:
     """Whatever the runs show, one fewer would not have settled it."""
     suspect = screened()
-    while isinstance(wanted := step([suspect], alpha=ALPHA, confirm_runs=CONFIRM_RUNS), tuple):
+    while isinstance(wanted := settle([suspect], alpha=ALPHA, confirm_runs=CONFIRM_RUNS), tuple):
         until = len(suspect.base) + wanted[0].base
         assert wanted[0].base == wanted[0].head
         for fewer in range(len(suspect.base), until):
@@ -282,7 +282,7 @@ def test_the_outcome_is_a_matter_of_the_runs_alone(
 ) -> None:
     """Runs beyond those wanted, and lost ones before them, do not change the verdict."""
     suspect = screened()
-    while isinstance(wanted := step([suspect], alpha=ALPHA, confirm_runs=CONFIRM_RUNS), tuple):
+    while isinstance(wanted := settle([suspect], alpha=ALPHA, confirm_runs=CONFIRM_RUNS), tuple):
         until = len(suspect.base) + wanted[0].base
         suspect = replace(suspect, base=base[:until], head=head[:until])
     plain = wanted["paris"]

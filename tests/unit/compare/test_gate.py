@@ -3,14 +3,13 @@ from typing import Any
 
 import pytest
 
-from gradegate.compare.assemble import Findings, Frame, assemble
-from gradegate.compare.cases import judge_pair
-from gradegate.compare.confirm import Outcome
-from gradegate.compare.exact import Count
+from gradegate.compare.case_results import paired_results
+from gradegate.compare.comparison import Findings, Frame, assemble
+from gradegate.compare.confirm import Confirmation
 from gradegate.compare.gate import Rules
 from gradegate.compare.pairing import Pair
-from gradegate.model.case import Case
-from gradegate.model.evaluation import Runs, Scored
+from gradegate.compare.stats.exact import Count
+from gradegate.model.evalset import Case
 from gradegate.model.report import (
     BaseSide,
     Decision,
@@ -22,6 +21,7 @@ from gradegate.model.report import (
     Verdict,
 )
 from gradegate.model.result import Usage
+from gradegate.model.runs import Runs, ScoredRun
 from gradegate.model.settings import DEFAULT_FAIL_ON, Gate
 from tests.runs import MATCH, OUTAGE, a_case, both, runs_of, scored, with_score
 
@@ -29,7 +29,7 @@ CASE = a_case()
 ALL_KINDS = tuple(ReasonKind)
 NO_KINDS: tuple[ReasonKind, ...] = ()
 ALONE = frozenset({"desk"})
-CONFIRMED = Outcome(Verdict.REGRESSED, 0.004, Count(5, 5), Count(0, 5))
+CONFIRMED = Confirmation(Verdict.REGRESSED, 0.004, Count(5, 5), Count(0, 5))
 
 
 def report_of(  # noqa: PLR0913 - all that a decision rests on
@@ -38,17 +38,19 @@ def report_of(  # noqa: PLR0913 - all that a decision rests on
     head: Runs,
     rules: Rules,
     *,
-    settled: Outcome | None = None,
+    settled: Confirmation | None = None,
     others: Sequence[Reason] = (),
 ) -> Report:
     """All of it: judged, compared, decided. What is settled is settled for every pair."""
     outcomes = {(pair.key, MATCH): settled for pair in pairs} if settled else {}
-    judgements = [one for pair in pairs for one in judge_pair(pair, base, head, outcomes)]
+    judgements = [one for pair in pairs for one in paired_results(pair, base, head, outcomes)]
     found = Findings(tuple(pairs), judgements, base, head, look=None)
     return assemble(found, rules, Frame(BaseSide(), HeadSide(), Usage()), others)
 
 
-def decided(base: str | None, head: str, settled: Outcome | None = None, **rules: Any) -> Decision:
+def decided(
+    base: str | None, head: str, settled: Confirmation | None = None, **rules: Any
+) -> Decision:
     """The decision over one case, given each side's first pass; base None: an added case."""
     pair = both(CASE) if base is not None else Pair(None, CASE)
     before = {} if base is None else runs_of([(CASE, base)])
@@ -82,7 +84,7 @@ def kinds(decision: Decision) -> list[ReasonKind]:
     ],
 )
 def test_each_kind_blocks_where_fail_on_lists_it_and_nowhere_else(
-    base: str | None, head: str, settled: Outcome | None, kind: ReasonKind
+    base: str | None, head: str, settled: Confirmation | None, kind: ReasonKind
 ) -> None:
     """Elsewhere it is a note."""
     decision = decided(base, head, settled, gate=gate(kind))
@@ -112,7 +114,7 @@ def test_a_flip_that_was_not_run_again_says_so() -> None:
 
 def test_a_flaky_case_never_blocks() -> None:
     """Not as a regression, a new failure or a threshold."""
-    flaky = Outcome(Verdict.FLAKY)
+    flaky = Confirmation(Verdict.FLAKY)
     for base in ("p", None):
         decision = decided(base, "f", flaky, gate=gate(*ALL_KINDS))
         assert (decision.state, decision.reasons, decision.notes) == (State.PASS, (), ())
@@ -214,7 +216,7 @@ def test_not_evaluated_is_not_passed_where_it_could_matter(
     state: State,
 ) -> None:
     """Inconclusive exactly where a score that is missing could have turned the decision."""
-    outcome = Outcome(settled) if settled else None
+    outcome = Confirmation(settled) if settled else None
     assert decided(base, head, outcome, gate=gate(*fail_on)).state is state
 
 
@@ -268,7 +270,7 @@ def many(base: Sequence[float | None], head: Sequence[float | None], **rules: An
     return report_of([both(case) for case in cases], side(base), side(head), Rules(**given))
 
 
-def _run(case: Case, score: float | None) -> Scored:
+def _run(case: Case, score: float | None) -> ScoredRun:
     return scored(case, 1, "?") if score is None else with_score(case, 1, score)
 
 

@@ -5,8 +5,7 @@ import pytest
 
 from gradegate.compare.loosened import loosened
 from gradegate.compare.pairing import Pair
-from gradegate.model.case import Case
-from gradegate.model.evalset import EvalConfig
+from gradegate.model.evalset import Case, EvalConfig
 from gradegate.model.report import ReasonKind
 from gradegate.model.settings import CriterionGate, Gate, Quarantine, Settings, Suite
 from tests.runs import MATCH, SET, TOOLS, a_case

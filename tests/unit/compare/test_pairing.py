@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from gradegate.compare.pairing import Pair, pair, without_base
-from gradegate.model.case import Case
+from gradegate.model.evalset import Case
 from gradegate.model.report import Change
 from tests.runs import a_case
 

@@ -7,7 +7,7 @@ from gradegate.criteria.response_match import ResponseMatch, rouge_1, tokens_of
 from gradegate.model.evalset import EvalCase
 from gradegate.model.question import Question, Votes
 from gradegate.model.result import CriterionResult, Status
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
 
 
 async def nobody(question: Question[Any], samples: int) -> Votes[Any]:

@@ -8,7 +8,7 @@ from gradegate.criteria.tool_trajectory import ToolTrajectory
 from gradegate.model.evalset import EvalCase
 from gradegate.model.question import Question, Votes
 from gradegate.model.result import CriterionResult, Status
-from gradegate.model.trace import Trace
+from gradegate.model.runs import Trace
 
 Call = tuple[str, dict[str, Any] | None]
 Calls = Sequence[Call]

@@ -6,6 +6,6 @@ AGENT is the agent's folder or module, if there is one; the FOLDERs are where el
 It stands alone as the worker beside it does.
 """
 
-from gradegate_worker.measuring import main  # type: ignore[import-not-found] # found by path
+from gradegate_worker.custom_metrics import main  # type: ignore[import-not-found] # found by path
 
 main()

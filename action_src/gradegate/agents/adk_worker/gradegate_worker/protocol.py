@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .loading import Loaded, load
+from .serialization import Json, plain, why
 from .sessions import Session, open_session
-from .telling import Json, plain, why
 
 _LINE_LIMIT = 64 * 1024 * 1024
 _CLOSING_TIME = 1.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .loading import Loaded
-from .telling import Json, invocation
+from .serialization import Json, invocation
 
 _RETRIED = [408, 429, 500, 502, 503, 504]
 

@@ -1,0 +1,278 @@
+"""The processes of one program: one that all share, and others for those who must be alone.
+
+One session with an agent program, in the words of the line protocol.
+
+An agent behind the line protocol: any program, any language.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from itertools import count
+from typing import Any, NamedTuple, Self
+
+from pydantic import ValidationError
+
+from gradegate.agents.line_process import Answer, Failure, Launch, LineProcess
+from gradegate.agents.users import Dialogue, converse, written_users
+from gradegate.model.evalset import Case, Content, Invocation
+from gradegate.model.runs import NotRun, Trace
+from gradegate.ports import UserFactory
+
+_MUTE_LIMIT = 5
+"""So many processes without one answer among them, and the program is past helping."""
+
+
+class Seat(NamedTuple):
+    """A session's place in a process; `name` tells it from all others."""
+
+    process: LineProcess
+    name: str
+
+
+class Pool:
+    """Starts processes as they are needed, and ends those that nobody should use any more.
+
+    When a process breaks with several sessions in it, nobody knows whose doing that was: each
+    should then be tried once more, alone in a process of its own.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._starting = asyncio.Lock()
+        self._shared: LineProcess | None = None
+        self._running: set[LineProcess] = set()
+        self._numbers = count(1)
+        self._mute = 0
+        self._ever_answered = False
+        self._hopeless: str | None = None
+
+    async def close(self) -> None:
+        """End all that is running."""
+        self._hopeless = "the agent was stopped"
+        running = tuple(self._running)
+        self._running.clear()
+        await asyncio.gather(*(process.stop() for process in running))
+
+    async def start(self) -> None:
+        """Start the program before it is asked; what goes wrong is told to the first who asks."""
+        await self._process(alone=False)
+
+    @asynccontextmanager
+    async def seat(self, *, alone: bool) -> AsyncIterator[Seat | Failure]:
+        """A session in a process, which ends with its last session once it is retired."""
+        process = await self._process(alone=alone)
+        if isinstance(process, Failure):
+            yield process
+            return
+        name = f"s{next(self._numbers)}"
+        process.join(name)
+        process.retired |= alone
+        try:
+            yield Seat(process, name)
+        finally:
+            process.leave(name)
+            self._take_note(process)
+            if process.is_idle and (process.retired or process.broken):
+                self._running.discard(process)
+                await process.stop()
+
+    async def _process(self, *, alone: bool) -> LineProcess | Failure:
+        async with self._starting:
+            shared = self._shared
+            if not alone and shared and not shared.retired and not shared.broken:
+                return shared
+            if self._hopeless:
+                return Failure(self._hopeless)
+            try:
+                process = await LineProcess.start(self._launch)
+            except OSError as error:
+                self._hopeless = self._why_not_started(error)
+                return Failure(self._hopeless)
+            self._running.add(process)
+            if not alone:
+                self._shared = process
+            return process
+
+    def _take_note(self, process: LineProcess) -> None:
+        """Give the program up where process after process has not answered anything."""
+        if process.has_answered:
+            self._ever_answered = True
+        if self._ever_answered or not process.trouble or not process.is_idle:
+            return
+        self._mute += 1
+        if self._mute >= _MUTE_LIMIT:
+            tried = f"{process.trouble} (in {self._mute} processes there was not one answer)"
+            self._hopeless = process.with_log(tried)
+
+    def _why_not_started(self, error: OSError) -> str:
+        command = self._launch.command[0]
+        if not self._launch.cwd.is_dir():
+            return f"the folder to start the agent's program in does not exist: {self._launch.cwd}"
+        why = error.strerror or str(error)
+        return f"the agent's program {command!r} cannot be started: {why}"
+
+
+_ERROR_LENGTH = 4000
+
+
+class Timeouts(NamedTuple):
+    """Seconds that the program may take."""
+
+    turn: float
+    case: float
+    """Over all it is asked in a session; what the user takes does not count."""
+
+    def left(self, spent: float) -> tuple[float, str]:
+        """How long the next answer may take, and what to say where it takes longer."""
+        rest = max(self.case - spent, 0.0)
+        if rest < self.turn:
+            return rest, f"the program took more than {self.case:g} s over the case"
+        return self.turn, f"the program did not answer within {self.turn:g} s"
+
+
+class LineSession:
+    """A session of one case's run; `name` tells it from all others of the process."""
+
+    def __init__(self, process: LineProcess, name: str, patience: Timeouts) -> None:
+        self._process = process
+        self._name = name
+        self._patience = patience
+        self._spent = 0.0
+
+    async def open(self, case: Case, run: int) -> Failure | None:
+        """Begin the case; what went wrong, if anything did."""
+        start = case.definition.session_input
+        return self._expect_ok(
+            await self._request(
+                "open",
+                eval_set=case.eval_set,
+                eval_id=case.eval_id,
+                run=run,
+                session_input=start and start.model_dump(mode="json"),
+            )
+        )
+
+    async def turn(self, message: Content) -> Invocation | Failure:
+        """Say one thing and have what the agent made of it."""
+        said = message.model_dump(mode="json", exclude_none=True)
+        answer = await self._request("turn", user_content=said)
+        if isinstance(answer, Failure):
+            return answer
+        if not isinstance(answer.get("invocation"), dict):
+            return self._own("the program answered a turn with neither `invocation` nor `error`")
+        try:
+            done = Invocation.model_validate({**answer["invocation"], "user_content": said})
+        except ValidationError as invalid:
+            return self._own(f"the program's `invocation` is not one: {_problems(invalid)}")
+        return done.model_copy(update={"user_content": message})
+
+    async def close(self) -> Failure | None:
+        """End the case; what went wrong, if anything did."""
+        return self._expect_ok(await self._request("close"))
+
+    async def _request(self, op: str, **content: Any) -> Answer | Failure:
+        message = {"op": op, "session": self._name, **content}
+        seconds, complaint = self._patience.left(self._spent)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        answer = await self._process.request(self._name, message, seconds, complaint)
+        self._spent += clock() - began
+        if isinstance(answer, dict) and answer.get("error") is not None:
+            return Failure(str(answer["error"])[:_ERROR_LENGTH])
+        return answer
+
+    def _expect_ok(self, answer: Answer | Failure) -> Failure | None:
+        if isinstance(answer, Failure):
+            return answer
+        if answer.get("ok") is True:
+            return None
+        return self._own('the program did not answer `{"session": …, "ok": true}`')
+
+    def _own(self, reason: str) -> Failure:
+        return Failure(self._process.with_log(reason))
+
+
+def _problems(invalid: ValidationError) -> str:
+    shown = [
+        f"{'.'.join(str(step) for step in error['loc'])}: {error['msg']}"
+        for error in invalid.errors(include_url=False, include_input=False)
+    ]
+    return "; ".join(shown)[:_ERROR_LENGTH]
+
+
+class CommandAgent:
+    """Runs cases as sessions of a program, many in one process.
+
+    When a process breaks with several sessions in it, nobody knows whose doing that was. Each
+    of them is then run once more, alone in a process of its own: what fails alone is at fault.
+    """
+
+    rerunnable = True
+
+    def __init__(
+        self,
+        launch: Launch,
+        *,
+        turn_timeout: float = 120.0,
+        case_timeout: float = 900.0,
+        max_sessions: int = 8,
+        users: UserFactory = written_users,
+    ) -> None:
+        self._pool = Pool(launch)
+        self._patience = Timeouts(turn_timeout, case_timeout)
+        self._users = users
+        self._slots = asyncio.Semaphore(max_sessions)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._pool.close()
+
+    async def prepare(self) -> str | None:
+        """Nothing to make ready."""
+        return None
+
+    async def start(self) -> None:
+        """Start the program before it is asked; what goes wrong is told to the first case."""
+        await self._pool.start()
+
+    def runs_of(self, case: Case, asked: int) -> int:
+        """As many as are asked for."""
+        del case
+        return asked
+
+    async def run(self, case: Case, run: int) -> Trace | NotRun:
+        """Run one case from the start, when one of the agent's sessions is free."""
+        async with self._slots:
+            dialogue = await self._attempt(case, run, alone=False)
+            failure = dialogue.failure
+            if isinstance(failure, Failure) and not failure.certain:
+                dialogue = await self._attempt(case, run, alone=True)
+        if isinstance(dialogue.failure, NotRun):
+            return dialogue.failure
+        return Trace(
+            suite=case.suite,
+            eval_set=case.eval_set,
+            eval_id=case.eval_id,
+            run=run,
+            invocations=dialogue.invocations,
+            error=dialogue.failure and dialogue.failure.reason,
+        )
+
+    async def _attempt(self, case: Case, run: int, *, alone: bool) -> Dialogue:
+        async with self._pool.seat(alone=alone) as seat:
+            if isinstance(seat, Failure):
+                return Dialogue(failure=seat)
+            session = LineSession(seat.process, seat.name, self._patience)
+            failure = await session.open(case, run)
+            if failure:
+                return Dialogue(failure=failure)
+            dialogue = await converse(self._users(case, run), session)
+            if dialogue.failure:
+                return dialogue
+            failure = await session.close()
+            # All turns were had: what others did to the process meanwhile costs them nothing.
+            blamed = failure if failure and failure.certain else None
+            return Dialogue(dialogue.invocations, blamed)

@@ -1,0 +1,117 @@
+"""A side's suites with their cases, as its settings or its layout say.
+
+Suites that go by another name on head than on base: a new name is no new agent.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradegate.evalsets.discover import discover_suites
+from gradegate.evalsets.load import LoadedSuite, load_suite
+from gradegate.files.settings_toml import read_settings
+from gradegate.model.errors import InputError
+from gradegate.model.settings import Settings, Suite
+
+ONLY_SUITE = "evals"
+
+
+@dataclass(frozen=True)
+class Project:
+    """What one side says of itself: its settings (None: it has no file) and its suites."""
+
+    root: Path
+    settings: Settings | None
+    suites: tuple[Suite, ...]
+
+
+def read_project(
+    root: Path,
+    config: str | None = None,
+    *,
+    agent: str | None = None,
+    evals: Sequence[str] | None = None,
+) -> Project:
+    """Read a side's settings; suites that no file names are found by their layout."""
+    settings = read_settings(root, config)
+    if settings and settings.suite:
+        return Project(root, settings, settings.suite)
+    if agent is not None or evals is not None:
+        name = Path(agent).name if agent else ONLY_SUITE
+        named = Suite(name=name, agent=agent, evals=tuple(evals or ()))
+        return Project(root, settings, (named,))
+    return Project(root, settings, discover_suites(root))
+
+
+def load_all(root: Path, suites: Sequence[Suite]) -> tuple[LoadedSuite, ...]:
+    """Every suite with its cases.
+
+    Raises:
+        InputError: there is none at all, or one of their files is wrong.
+    """
+    if not suites:
+        raise InputError(
+            "there are no eval sets here: none of the files is called *.evalset.json or "
+            "*.test.json; add some, or name them with `evals` in gradegate.toml"
+        )
+    return tuple(load_suite(root, suite) for suite in suites)
+
+
+Cases = frozenset[tuple[str, str]]
+
+
+def follow_renames(base: Project, head: Project) -> tuple[Project, tuple[str, ...]]:
+    """Base with head's names for its suites, and what a reader should know of that.
+
+    A suite that only one side has is the same as the other side's that shares most of its
+    cases. Otherwise a new name would do to be compared with nothing.
+    """
+    ours = {suite.name for suite in base.suites}
+    theirs = {suite.name for suite in head.suites}
+    gone = [suite for suite in base.suites if suite.name not in theirs]
+    strangers = [suite for suite in head.suites if suite.name not in ours]
+    if not gone or not strangers:
+        return base, ()
+    names = _matched(
+        {suite.name: _cases(base, suite) for suite in gone},
+        {suite.name: _cases(head, suite) for suite in strangers},
+    )
+    notes = tuple(
+        f"suite {now} is compared with base's suite {was}, which has the same cases"
+        for was, now in names.items()
+    )
+    return _called(base, names), notes
+
+
+def _matched(base: Mapping[str, Cases], head: Mapping[str, Cases]) -> dict[str, str]:
+    """Head's name for each of base's, most shared cases first; each is used once."""
+    shared = sorted(
+        ((-len(had & has), was, now) for was, had in base.items() for now, has in head.items()),
+    )
+    names: dict[str, str] = {}
+    for common, was, now in shared:
+        if common and was not in names and now not in names.values():
+            names[was] = now
+    return names
+
+
+def _cases(project: Project, suite: Suite) -> Cases:
+    """What a suite asks; one whose files cannot be read is complained about elsewhere."""
+    try:
+        loaded = load_suite(project.root, suite)
+    except InputError:
+        return frozenset()
+    return frozenset((case.eval_set_id, case.eval_id) for case in loaded.cases)
+
+
+def _called(project: Project, names: Mapping[str, str]) -> Project:
+    settings = project.settings
+    if settings is not None:
+        settings = settings.model_copy(update={"suite": _renamed(settings.suite, names)})
+    return Project(project.root, settings, _renamed(project.suites, names))
+
+
+def _renamed(suites: Sequence[Suite], names: Mapping[str, str]) -> tuple[Suite, ...]:
+    return tuple(
+        suite.model_copy(update={"name": names.get(suite.name, suite.name)}) for suite in suites
+    )

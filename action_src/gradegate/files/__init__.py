@@ -1,0 +1,1 @@
+"""Our files, read with line and column."""

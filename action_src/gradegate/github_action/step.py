@@ -1,0 +1,156 @@
+"""What the runner reads from us: output and summary files, and commands in the log.
+
+What the action keeps in the runner's workspace: ours alone, and the runner's afterwards.
+
+The container is root, the steps around it are not: a cache or an upload must be able to read
+what we leave. And the workspace is the pull request's checkout: a store, an environment or a
+link that it brought along would speak for itself.
+"""
+
+import os
+import re
+import secrets
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradegate.model.errors import InputError
+from gradegate.sides.git import Repo
+
+SUMMARY_LIMIT = 1024 * 1024
+
+_OUTPUT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+
+# The runner may compare as a language does, which overlooks invisible characters:
+# only visible ASCII is sure to keep two signs apart.
+_COMMAND = re.compile(r"^([^!-~\n]*:[^!-~\n]*):", re.MULTILINE)
+_OLD_COMMAND = re.compile(r"(#[^!-~\n]*#[^!-~\n]*)\[")
+
+
+def write_outputs(path: Path, outputs: Mapping[str, str]) -> None:
+    """Append the step's outputs to the file that GITHUB_OUTPUT names."""
+    entries = [
+        output_entry(name, value, f"gradegate_{secrets.token_hex(16)}")
+        for name, value in outputs.items()
+    ]
+    _append(path, "".join(entries))
+
+
+def output_entry(name: str, value: str, delimiter: str) -> str:
+    """One output as the runner reads it; nothing in the value can end it early."""
+    if not _OUTPUT_NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is no name for an output")
+    if delimiter in value:
+        raise ValueError(f"the output {name!r} contains its own delimiter")
+    return f"{name}<<{delimiter}\n{value}\n{delimiter}\n"
+
+
+def append_summary(path: Path, markdown: str) -> None:
+    """Append to the file that GITHUB_STEP_SUMMARY names; the caller keeps it below 1 MiB."""
+    present = path.stat().st_size if path.exists() else 0
+    size = present + len(markdown.encode(errors="backslashreplace"))
+    if size >= SUMMARY_LIMIT:
+        raise ValueError(f"a summary of {size} bytes: GitHub drops it from {SUMMARY_LIMIT} on")
+    _append(path, markdown)
+
+
+def mask(secret_values: Iterable[str]) -> list[str]:
+    """The log lines that make the runner hide these values from here on."""
+    return [f"::add-mask::{_escape(value)}" for value in secret_values if value.strip()]
+
+
+def neutralise(text: str) -> str:
+    """Untrusted text for the log: no line of it can be read as a workflow command."""
+    one_kind_of_line = _CONTROLS.sub("\ufffd", _LINE_ENDS.sub("\n", text))
+    printable = one_kind_of_line.encode(errors="backslashreplace").decode()
+    return _OLD_COMMAND.sub(r"\1 [", _COMMAND.sub(r"\1 :", printable))
+
+
+def _escape(value: str) -> str:
+    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", errors="backslashreplace", newline="") as file:
+        file.write(text)
+
+
+_OPEN = 0o755
+"""Others may pass through: agents to their environments, later steps to the report."""
+
+
+@dataclass(frozen=True)
+class WorkspaceFiles:
+    """Our folder in the workspace, and what a workflow may have put elsewhere in it."""
+
+    workspace: Path
+    folder: Path
+    report: Path
+    store: Path
+
+    @property
+    def places(self) -> tuple[Path, ...]:
+        """All of them that lie in the workspace."""
+        all_of_them = (self.folder, self.report, self.store)
+        return tuple(place for place in all_of_them if self._below(place) is not None)
+
+    def refuse_foreign(self, repo: Repo) -> None:
+        """See that no commit has files where our own things go.
+
+        Raises:
+            InputError: it has; the message says which.
+        """
+        for place in self.places:
+            path = f":(literal){os.path.normpath(place.absolute())}"
+            tracked = repo.git.must("ls-files", "-z", "--", path).paths
+            if tracked:
+                raise _foreign(tracked[0])
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Have our folder, and leave everything to the workspace's owner at the end.
+
+        Raises:
+            InputError: a link stands where our things go, and would lead them elsewhere.
+        """
+        for place in self.places:
+            for path in (place, *place.parents):
+                if self._below(path) and path.is_symlink():
+                    raise _foreign(str(self._below(path)))
+        self.folder.mkdir(mode=_OPEN, parents=True, exist_ok=True)
+        try:
+            yield
+        finally:
+            owner = self.workspace.stat()
+            if os.geteuid() == 0 and owner.st_uid != 0:
+                for place in self.places:
+                    self._give_back(place, owner)
+
+    def _below(self, place: Path) -> Path | None:
+        """The path within the workspace as it is written, links not followed."""
+        path, top = (Path(os.path.normpath(p.absolute())) for p in (place, self.workspace))
+        return path.relative_to(top) if path != top and path.is_relative_to(top) else None
+
+    def _give_back(self, place: Path, owner: os.stat_result) -> None:
+        beside = place.parent.glob(f"{place.name}*") if place == self.store else [place]
+        above = [folder for folder in place.parents if self._below(folder)]
+        for path in (*beside, *above):
+            _chown(path, owner)
+        for folder, folders, files in os.walk(place):
+            for name in (*folders, *files):
+                _chown(Path(folder, name), owner)
+
+
+def _foreign(name: str) -> InputError:
+    return InputError(
+        f"the repository has `{name}` where gradegate keeps what it measured, and a pull request "
+        "must not bring its own: remove it from git, and add `.gradegate/` to .gitignore"
+    )
+
+
+def _chown(path: Path, owner: os.stat_result) -> None:
+    if path.is_symlink() or path.exists():
+        os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)

@@ -1,1 +1,0 @@
-"""Answerers: the models that stand behind `ask`."""

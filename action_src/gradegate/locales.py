@@ -1,0 +1,187 @@
+"""Every number a reader sees is written here, so that all views say it the same way.
+
+The fixed words of every view, in the reader's language.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from math import isfinite
+from pathlib import Path
+from string import Formatter
+
+from gradegate.model.errors import InputError
+
+MINUS = "\u2212"
+NOTHING = "\u2013"
+LARGE = 100
+"""From here on a value is a count (tokens, calls) and not a score: no decimals."""
+SMALLEST_P = 0.001
+MINUTE = 60
+
+
+def score(value: float | None, *, beside: float | None = None) -> str:
+    """A score with two decimals, or three where two would hide that it is not `beside`."""
+    if value is None:
+        return NOTHING
+    if abs(value) >= LARGE:
+        return _signed_text(f"{value:,.0f}")
+    text = f"{value:.2f}"
+    if beside is not None and beside != value and text == f"{beside:.2f}":
+        text = f"{value:.3f}"
+    return _signed_text(text)
+
+
+def delta(value: float | None) -> str:
+    """A difference with its sign; a real minus, and no sign on what rounds to nothing."""
+    if value is None:
+        return NOTHING
+    text = f"{value:+,.0f}" if abs(value) >= LARGE else f"{value:+.2f}"
+    if value and text in {"+0.00", "-0.00"}:
+        text = f"{value:+.3f}"
+    if not text.strip("+-0."):
+        return "0.00"
+    return _signed_text(text)
+
+
+def interval(bounds: tuple[float, float] | None) -> str:
+    """The two ends of a confidence interval."""
+    if bounds is None:
+        return NOTHING
+    low, high = bounds
+    return f"{delta(low)} … {delta(high)}"
+
+
+def p_value(value: float | None) -> str:
+    """A p-value as papers write it."""
+    if value is None:
+        return NOTHING
+    if value < SMALLEST_P:
+        return f"p < {SMALLEST_P}"
+    return f"p = {value:.3f}".rstrip("0").removesuffix(".")
+
+
+def count(value: int) -> str:
+    """A whole number with its thousands apart."""
+    return f"{value:,}"
+
+
+def ratio(part: int, whole: int) -> str:
+    """So many of so many."""
+    return f"{count(part)}/{count(whole)}"
+
+
+def percent(part: int, whole: int) -> str:
+    """A share; never 100 % unless it is all, never 0 % unless it is none."""
+    if not whole:
+        return NOTHING
+    rounded = round(100 * part / whole)
+    if part < whole:
+        rounded = min(rounded, 99)
+    if part > 0:
+        rounded = max(rounded, 1)
+    return f"{rounded} %"
+
+
+def change(base: float | None, head: float | None) -> str:
+    """How much more or less than base, in percent of it; nothing where base is nothing."""
+    if not base or head is None:
+        return NOTHING
+    percent_more = 100 * (head - base) / base
+    if not isfinite(percent_more):
+        return NOTHING
+    rounded = round(percent_more)
+    return _signed_text(f"{rounded:+,d} %") if rounded else "0 %"
+
+
+def duration(seconds: float) -> str:
+    """How long it took, to the precision anyone cares about."""
+    if seconds < MINUTE / 6:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < MINUTE:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, MINUTE)
+    if minutes < MINUTE:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, MINUTE)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def commit(sha: str) -> str:
+    """A commit as people quote it."""
+    return sha[:7]
+
+
+def _signed_text(text: str) -> str:
+    return text.replace("-", MINUS)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A stretch of a sentence; `code` where it is someone's name, call or value."""
+
+    text: str
+    code: bool = False
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """Something said in our words about someone else's."""
+
+    pieces: tuple[Piece, ...]
+
+    def __str__(self) -> str:
+        return "".join(piece.text for piece in self.pieces)
+
+
+@dataclass(frozen=True, eq=False)
+class Locale:
+    """A language: phrases by key, with `{holes}`. Each is itself alone: see `words_of`."""
+
+    language: str
+    phrases: dict[str, str]
+
+    def __call__(self, key: str, **holes: object) -> str:
+        """The phrase with its holes filled."""
+        return self.phrases[key].format(**holes)
+
+    def some(self, key: str, number: int, **holes: object) -> str:
+        """The phrase for so many of something."""
+        form = "one" if number == 1 else "other"
+        return self(f"{key}.{form}", n=count(number), **holes)
+
+    def sentence(self, key: str, **holes: str) -> Sentence:
+        """The phrase in pieces, what fills a hole apart from our own words."""
+        pieces: list[Piece] = []
+        for literal, hole, _, _ in Formatter().parse(self.phrases[key]):
+            if literal:
+                pieces.append(Piece(literal))
+            if hole is not None:
+                pieces.append(Piece(holes[hole], code=True))
+        return Sentence(tuple(pieces))
+
+    def list(self, items: list[str]) -> str:
+        """One, two and three."""
+        if len(items) < 2:  # noqa: PLR2004 - a list of one needs no "and"
+            return "".join(items)
+        return self("list.comma").join(items[:-1]) + self("list.and") + items[-1]
+
+
+def templates_dir() -> Path:
+    """Our templates: inside the installed package, or at the root of the sources."""
+    package = Path(__file__).resolve().parent
+    places = (package / "templates", package.parents[1] / "templates")
+    return next(place for place in places if (place / "locales").is_dir())
+
+
+@cache
+def locale_of(language: str) -> Locale:
+    """The words of a language we have."""
+    folder = templates_dir() / "locales"
+    known = sorted(path.stem for path in folder.glob("*.json"))
+    if language not in known:
+        message = f"no report language {language!r}: write one of {', '.join(known)}"
+        raise InputError(message)
+    text = (folder / f"{language}.json").read_text(encoding="utf-8")
+    return Locale(language, json.loads(text))

@@ -1,0 +1,101 @@
+"""Runs that are finished stay finished: killed at any point, the next job goes on from there."""
+
+import asyncio
+import hashlib
+import json
+
+from gradegate.model.evalset import Case
+from gradegate.model.masking import SecretMasker
+from gradegate.model.runs import NotRun, Role, Trace
+from gradegate.ports import AgentRunner, Store
+
+KIND = "trace"
+VERSION = 1
+"""Of what a key is made of; a change of it forgets all earlier runs."""
+
+
+class Journal:
+    """Keeps every finished run by its content, so that it is made once.
+
+    `job` tells two comparisons apart. First passes are shared between jobs, as the same agent
+    on the same case; runs made to confirm a suspicion are fresh evidence for one job only.
+    """
+
+    def __init__(self, store: Store, job: str, secrets: SecretMasker | None = None) -> None:
+        self._store = store
+        self._secrets = secrets or SecretMasker()
+        self._job = job
+        self._under_way: dict[str, asyncio.Task[Trace | NotRun]] = {}
+        self._agents_failures: set[str] = set()
+        self.made: dict[str, int] = {}
+        """Runs made now, not read from the store, by agent."""
+
+    async def run(
+        self, runner: AgentRunner, agent: str, case: Case, run: int, role: Role
+    ) -> Trace | NotRun:
+        """The run, made now if it was not made before. `agent` is the agent's content."""
+        if not runner.rerunnable:
+            return await runner.run(case, run)
+        key = self._key(agent, case, run, role)
+        kept = self._store.get(KIND, key)
+        if kept is not None:
+            trace = Trace.model_validate_json(kept)
+            self._note(key, trace)
+            return trace
+        task = self._under_way.get(key)
+        if task is None:
+            task = asyncio.ensure_future(self._make(runner, agent, case, run, key))
+            self._under_way[key] = task
+        return await asyncio.shield(task)  # the other side may be waiting for it too
+
+    def known(self, agent: str, case: Case) -> int:
+        """How many first-pass runs of a case are kept, such as those of a baseline."""
+        number = 0
+        while self._store.get(KIND, self._key(agent, case, number + 1, Role.FIRST)) is not None:
+            number += 1
+        return number
+
+    async def finish(self) -> None:
+        """End what nobody waits for any more, and have the next job try again what failed.
+
+        The cause may be mended by then: a key that was not set, a service that was down.
+        """
+        left = list(self._under_way.values())
+        for task in left:
+            task.cancel()
+        await asyncio.gather(*left, return_exceptions=True)
+        self._store.forget(KIND, sorted(self._agents_failures))
+
+    async def _make(
+        self, runner: AgentRunner, agent: str, case: Case, run: int, key: str
+    ) -> Trace | NotRun:
+        try:
+            outcome = await runner.run(case, run)
+        finally:
+            self._under_way.pop(key, None)
+        self.made[agent] = self.made.get(agent, 0) + 1
+        if isinstance(outcome, Trace):
+            outcome = self._secrets.hide_in(outcome)  # it goes to judges, reports and caches
+            self._note(key, outcome)
+            self._store.put(KIND, key, outcome.model_dump_json(exclude_defaults=True))
+        return outcome
+
+    def _note(self, key: str, trace: Trace) -> None:
+        if trace.error is not None:
+            self._agents_failures.add(key)
+
+    def _key(self, agent: str, case: Case, run: int, role: Role) -> str:
+        simulator = case.config.user_simulator_config if case.definition.is_simulated else None
+        content = [
+            VERSION,
+            agent,
+            case.suite,
+            case.eval_set,
+            case.digest,
+            simulator and simulator.model_dump(mode="json"),
+            role,
+            run,
+            None if role is Role.FIRST else self._job,
+        ]
+        text = json.dumps(content, sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()

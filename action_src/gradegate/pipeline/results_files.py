@@ -1,0 +1,197 @@
+"""Two results files compared: what is in them is all there is.
+
+Shards of one side's results, put together again.
+"""
+
+from collections.abc import Sequence
+
+from gradegate.compare.case_results import PairedResult, SuspectId, fresh, paired_results
+from gradegate.compare.comparison import Findings, Frame, assemble
+from gradegate.compare.confirm import Confirmation
+from gradegate.compare.gate import Rules
+from gradegate.compare.pairing import Pair, pair
+from gradegate.compare.without_reruns import FixedRuns, judge_fixed
+from gradegate.model.errors import InputError
+from gradegate.model.evalset import DEFAULT_EVAL_CONFIG, Case, EvalCase
+from gradegate.model.report import BaseSide, HeadSide, Report
+from gradegate.model.result import CaseResult, CriterionUsage, Results, Status, Usage
+from gradegate.model.runs import NotRun, Role, Runs, ScoredRun
+from gradegate.model.settings import Gate
+
+NO_TRACE = NotRun("a results file keeps scores, not what was said")
+
+
+def compare_results(base: Results, head: Results, gate: Gate | None = None) -> Report:
+    """Pair the cases of both files, test them, decide.
+
+    With one run a side a flip blocks; with several, an exact test over all cases decides.
+    """
+    gate = gate or Gate()
+    pairs = pair(_cases(base), _cases(head))
+    before, after = _runs(base), _runs(head)
+    judgements = _judge(pairs, before, after, _tested(pairs, before, after, gate))
+    return assemble(
+        Findings(pairs, judgements, before, after, look=None),
+        Rules(gate),
+        Frame(
+            base=BaseSide(commit=base.commit, source="run", fingerprint=base.fingerprint),
+            head=HeadSide(commit=head.commit, fingerprint=head.fingerprint),
+            usage=head.usage,
+            warnings=(*(f"base: {text}" for text in base.warnings), *head.warnings),
+        ),
+    )
+
+
+def lean(results: Results) -> Results:
+    """The same without the turns of what passed, which nobody will be shown.
+
+    Half of what a large file holds; two of them are held at once.
+    """
+    return results.model_copy(update={"cases": tuple(map(_lean_case, results.cases))})
+
+
+def _lean_case(case: CaseResult) -> CaseResult:
+    criteria = {
+        name: one.model_copy(update={"invocations": ()}) if one.status is Status.PASSED else one
+        for name, one in case.criteria.items()
+    }
+    return case.model_copy(update={"criteria": criteria})
+
+
+def _judge(
+    pairs: Sequence[Pair], base: Runs, head: Runs, settled: dict[SuspectId, Confirmation]
+) -> list[PairedResult]:
+    return [one for each in pairs for one in paired_results(each, base, head, settled)]
+
+
+def _tested(
+    pairs: Sequence[Pair], base: Runs, head: Runs, gate: Gate
+) -> dict[SuspectId, Confirmation]:
+    """An exact test over all cases that were run more than once."""
+    several = [
+        pair for pair in pairs if max(len(base.get(pair.key, ())), len(head.get(pair.key, ()))) > 1
+    ]
+    cases = [
+        FixedRuns(
+            id=(one.pair.key, one.criterion),
+            base=fresh(base.get(one.pair.key, ()), one.criterion, Role.FIRST),
+            head=fresh(head.get(one.pair.key, ()), one.criterion, Role.FIRST),
+        )
+        for one in _judge(several, base, head, {})
+        if one.base is not None
+    ]
+    return dict(judge_fixed(cases, alpha=gate.alpha))  # type: ignore[arg-type] # our ids
+
+
+def _runs(results: Results) -> Runs:
+    found: dict[object, list[ScoredRun]] = {}
+    for case in results.cases:
+        found.setdefault(case.key, []).append(ScoredRun(Role.FIRST, NO_TRACE, case))
+    return found  # type: ignore[return-value] # keyed as above
+
+
+def _cases(results: Results) -> list[Case]:
+    """The cases by name: their definitions are not in the file, and so never count as edited."""
+    return [
+        Case(
+            suite=one.suite,
+            eval_set=one.eval_set,
+            eval_set_id=one.eval_set,
+            eval_id=one.eval_id,
+            line=one.line,
+            definition=EvalCase(eval_id=one.eval_id, conversation=()),
+            config=DEFAULT_EVAL_CONFIG,
+            digest="",
+        )
+        for one in {case.key: case for case in results.cases}.values()
+    ]
+
+
+Shards = Sequence[tuple[str, Results]]
+"""Each with its file's name."""
+
+
+def merge_results(shards: Shards) -> Results:
+    """One side, whole.
+
+    Raises:
+        InputError: the shards overlap, one is missing, or they are of different commits.
+    """
+    _same(shards, "commit")
+    _same(shards, "fingerprint")
+    _complete(shards)
+    _no_overlap(shards)
+    cases = sorted(
+        (case for _, shard in shards for case in shard.cases), key=lambda c: (*c.key, c.run)
+    )
+    first = shards[0][1]
+    return Results(
+        commit=first.commit,
+        fingerprint=first.fingerprint,
+        cases=tuple(cases),
+        usage=_sum([shard.usage for _, shard in shards]),
+        warnings=tuple(dict.fromkeys(text for _, shard in shards for text in shard.warnings)),
+    )
+
+
+def _same(shards: Shards, field: str) -> None:
+    first_name, first = shards[0]
+    for name, shard in shards[1:]:
+        if getattr(shard, field) != getattr(first, field):
+            raise InputError(
+                f"{name} has the {field} {getattr(shard, field)!r} and {first_name} "
+                f"{getattr(first, field)!r}: merge the shards of one job"
+            )
+
+
+def _complete(shards: Shards) -> None:
+    """Shards that say which part they are must be all the parts, each once."""
+    named = {name: shard.shard for name, shard in shards if shard.shard}
+    if not named:
+        return
+    if len(named) < len(shards):
+        missing = next(name for name, shard in shards if not shard.shard)
+        raise InputError(f"{missing} is no shard, and the others are: merge shards only")
+    totals = {part.partition("/")[2] for part in named.values()}
+    if len(totals) > 1:
+        raise InputError(f"the shards are cut in different ways: {', '.join(named.values())}")
+    total = int(totals.pop())
+    have = sorted(int(part.partition("/")[0]) for part in named.values())
+    for number in range(1, total + 1):
+        if have.count(number) != 1:
+            what = "is missing" if number not in have else "is there twice"
+            raise InputError(f"shard {number}/{total} {what}: name each shard's file once")
+
+
+def _no_overlap(shards: Shards) -> None:
+    seen: dict[object, str] = {}
+    for name, shard in shards:
+        for case in shard.cases:
+            key = (case.key, case.run)
+            if key in seen:
+                raise InputError(
+                    f"run {case.run} of {case.eval_id!r} in {case.eval_set} is in both "
+                    f"{seen[key]} and {name}: name each shard's file once"
+                )
+            seen[key] = name
+
+
+def _sum(usages: Sequence[Usage]) -> Usage:
+    """Counts add up; shards run side by side, so the longest is how long it took."""
+    names = sorted({name for usage in usages for name in usage.by_criterion})
+    return Usage(
+        **_added(usages),
+        seconds=max(usage.seconds for usage in usages),
+        by_criterion={
+            name: CriterionUsage(**_added([u.by_criterion.get(name) for u in usages]))
+            for name in names
+        },
+    )
+
+
+def _added(usages: Sequence[CriterionUsage | None]) -> dict[str, int]:
+    present = [usage for usage in usages if usage is not None]
+    return {
+        field: sum(getattr(usage, field) for usage in present)
+        for field in CriterionUsage.model_fields
+    }

@@ -1,1 +1,0 @@
-"""GitHub: comment, check run, step summary, outputs, annotations."""

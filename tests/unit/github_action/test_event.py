@@ -1,0 +1,183 @@
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gradegate.github_action.event import (
+    Dispatch,
+    Event,
+    MergeGroup,
+    PullRequest,
+    PullRequestTarget,
+    Push,
+    Schedule,
+    WorkflowRun,
+    event_of,
+    read_event,
+)
+from gradegate.model.errors import InputError
+
+REPOSITORY = {"full_name": "team/desk", "default_branch": "main"}
+
+
+def pull_request(**changes: Any) -> dict[str, Any]:
+    """A payload as GitHub sends it, cut down to what is near the fields that count."""
+    pull = {
+        "number": 7,
+        "state": "open",
+        "head": {"sha": "b" * 40, "ref": "feature", "repo": {"full_name": "team/desk"}},
+        "base": {"sha": "a" * 40, "ref": "main", "repo": {"full_name": "team/desk"}},
+        "labels": [],
+    }
+    return {"action": "synchronize", "pull_request": pull | changes, "repository": REPOSITORY}
+
+
+FORK = {"sha": "b" * 40, "ref": "feature", "repo": {"full_name": "guest/desk"}}
+GONE = {"sha": "b" * 40, "ref": "feature", "repo": None}
+WORKFLOW_RUN = {
+    "event": "pull_request",
+    "head_sha": "b" * 40,
+    "head_branch": "feature",
+    "head_repository": {"owner": {"login": "guest"}},
+}
+PLAIN = PullRequest(number=7, head_sha="b" * 40, base_sha="a" * 40, base_branch="main")
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "event"),
+    [
+        ("pull_request", pull_request(), PLAIN),
+        (
+            "pull_request",
+            pull_request(head=FORK),
+            PLAIN.model_copy(update={"from_fork": True}),
+        ),
+        (
+            "pull_request",
+            pull_request(head=GONE),
+            PLAIN.model_copy(update={"from_fork": True}),
+        ),
+        (
+            "pull_request",
+            pull_request(labels=[{"name": "bug"}, {"name": "gradegate-accept"}]),
+            PLAIN.model_copy(update={"labels": ("bug", "gradegate-accept")}),
+        ),
+        *(
+            (
+                "pull_request",
+                pull_request() | {"action": action},
+                PLAIN.model_copy(update={"labels_are_new": is_new}),
+            )
+            for action, is_new in (("opened", True), ("labeled", True), ("reopened", False))
+        ),
+        (
+            "pull_request",
+            pull_request() | {"action": "closed"},
+            PLAIN.model_copy(update={"closed": True}),
+        ),
+        ("pull_request_target", pull_request(), PullRequestTarget(number=7)),
+        (
+            "push",
+            {"ref": "refs/heads/main", "deleted": False, "repository": REPOSITORY},
+            Push(ref="refs/heads/main", default_branch="main"),
+        ),
+        (
+            "push",
+            {"ref": "refs/heads/old", "deleted": True, "repository": REPOSITORY},
+            Push(ref="refs/heads/old", default_branch="main", deleted=True),
+        ),
+        (
+            "merge_group",
+            {"merge_group": {"head_sha": "c" * 40, "base_sha": "a" * 40, "head_ref": "gh-queue"}},
+            MergeGroup(head_sha="c" * 40, base_sha="a" * 40),
+        ),
+        (
+            "workflow_run",
+            {"workflow_run": WORKFLOW_RUN},
+            WorkflowRun(
+                event="pull_request",
+                head_sha="b" * 40,
+                head_branch="feature",
+                head_owner="guest",
+            ),
+        ),
+        (
+            "workflow_run",
+            {"workflow_run": WORKFLOW_RUN | {"head_repository": None, "head_branch": None}},
+            WorkflowRun(event="pull_request", head_sha="b" * 40, head_branch="", head_owner=""),
+        ),
+        (
+            "workflow_dispatch",
+            {"inputs": None, "repository": REPOSITORY},
+            Dispatch(ref="refs/heads/main", default_branch="main"),
+        ),
+        ("schedule", {"schedule": "0 3 * * *"}, Schedule()),
+    ],
+)
+def test_a_payload_becomes_a_typed_event(
+    name: str, payload: Mapping[str, Any], event: Event
+) -> None:
+    """What GitHub sends is read once, into what the plan goes by."""
+    assert event_of(name, payload, "refs/heads/main") == event
+
+
+@pytest.mark.parametrize(
+    ("name", "payload", "named"),
+    [
+        ("pull_request", {}, "'pull_request'"),
+        ("pull_request", {"pull_request": {"number": 7}}, "'head'"),
+        ("pull_request_target", {"pull_request": {}}, "'number'"),
+        ("push", {"ref": "refs/heads/main"}, "'repository'"),
+        ("merge_group", {"merge_group": {"head_sha": "c"}}, "'base_sha'"),
+        ("workflow_run", {"workflow_run": {"event": "push"}}, "'head_sha'"),
+        ("workflow_dispatch", {}, "'repository'"),
+        ("pull_request", {"pull_request": None}, "not as GitHub writes it"),
+        ("pull_request", pull_request(head=["sha"]), "not as GitHub writes it"),
+        ("pull_request", pull_request(number="seven"), "not as GitHub writes it"),
+    ],
+)
+def test_a_payload_that_lacks_something_is_the_users_to_mend(
+    name: str, payload: Mapping[str, Any], named: str
+) -> None:
+    """The message names what is missing and the variable to look at."""
+    with pytest.raises(InputError) as refused:
+        event_of(name, payload)
+    assert named in str(refused.value)
+    assert "GITHUB_EVENT_PATH" in str(refused.value)
+
+
+def test_an_event_with_nothing_to_evaluate_says_which_ones_have() -> None:
+    """An issue comment is no reason to run an agent."""
+    with pytest.raises(InputError, match=r"`issue_comment`.*pull_request.*workflow_run"):
+        event_of("issue_comment", {})
+
+
+def test_the_event_is_read_from_the_file_that_github_names(tmp_path: Path) -> None:
+    """Name, payload and ref come from the environment handed in."""
+    file = tmp_path / "event.json"
+    file.write_text(json.dumps({"repository": REPOSITORY}), encoding="utf-8")
+    environ = {
+        "GITHUB_EVENT_NAME": "workflow_dispatch",
+        "GITHUB_EVENT_PATH": str(file),
+        "GITHUB_REF": "refs/heads/feature",
+    }
+    assert read_event(environ) == Dispatch(ref="refs/heads/feature", default_branch="main")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null"])
+def test_an_event_file_that_holds_no_event_is_refused(tmp_path: Path, text: str) -> None:
+    """Also one that is JSON but no object."""
+    file = tmp_path / "event.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(InputError, match="holds no event"):
+        read_event({"GITHUB_EVENT_NAME": "push", "GITHUB_EVENT_PATH": str(file)})
+
+
+def test_outside_a_workflow_the_command_for_people_is_named() -> None:
+    """Whoever runs the entry point at a terminal is told what to run instead."""
+    with pytest.raises(InputError, match="gradegate run"):
+        read_event({})
+    with pytest.raises(InputError, match="GITHUB_EVENT_PATH"):
+        read_event({"GITHUB_EVENT_NAME": "push"})

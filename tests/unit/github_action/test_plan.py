@@ -1,0 +1,151 @@
+import pytest
+
+from gradegate.github_action.event import (
+    Dispatch,
+    Event,
+    Local,
+    MergeGroup,
+    PullRequest,
+    PullRequestTarget,
+    Push,
+    Schedule,
+    WorkflowRun,
+)
+from gradegate.github_action.inputs import Inputs, Mode
+from gradegate.github_action.plan import (
+    HEAD,
+    LABEL_TOO_OLD,
+    WORKTREE,
+    Baseline,
+    BaseRule,
+    Evaluate,
+    Plan,
+    Publish,
+    Refuse,
+    Skip,
+    plan_for,
+)
+
+OPEN = PullRequest(number=7, head_sha="b", base_sha="a", base_branch="main")
+CLOSED = OPEN.model_copy(update={"closed": True})
+FORK = OPEN.model_copy(update={"from_fork": True})
+LABELS = ("bug", "gradegate-accept")
+LABELLED = OPEN.model_copy(update={"labels": LABELS, "labels_are_new": True})
+PUSHED_SINCE = OPEN.model_copy(update={"labels": LABELS})
+TARGET = PullRequestTarget(number=7)
+PUSH = Push(ref="refs/heads/main", default_branch="main")
+BRANCH = Push(ref="refs/heads/feature", default_branch="main")
+TAG = Push(ref="refs/tags/v1", default_branch="main")
+DELETED = Push(ref="refs/heads/feature", default_branch="main", deleted=True)
+QUEUE = MergeGroup(head_sha="c", base_sha="a")
+RUN_OF_PULL = WorkflowRun(
+    event="pull_request", head_sha="b", head_branch="feature", head_owner="guest"
+)
+RUN_OF_PUSH = RUN_OF_PULL.model_copy(update={"event": "push"})
+DISPATCH = Dispatch(ref="refs/heads/main", default_branch="main")
+DISPATCH_BRANCH = Dispatch(ref="refs/heads/feature", default_branch="main")
+
+AUTO, EVALUATE, PUBLISH, BASELINE = Mode.AUTO, Mode.EVALUATE, Mode.PUBLISH, Mode.BASELINE
+
+OF_PULL = Evaluate(head=HEAD, base=BaseRule(merge_of="b", meets="a"), pull_request=7, check_sha="b")
+OF_QUEUE = Evaluate(head=HEAD, base=BaseRule(rev="a"), check_sha="c")
+FROM_DEFAULT = Evaluate(head=HEAD, base=BaseRule(meets="main"))
+HERE = Evaluate(head=WORKTREE, base=BaseRule())
+MEASURED = Baseline(head=HEAD)
+POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
+
+
+@pytest.mark.parametrize(
+    ("event", "mode", "plan"),
+    [
+        (OPEN, AUTO, OF_PULL),
+        (OPEN, EVALUATE, OF_PULL),
+        (OPEN, BASELINE, MEASURED),
+        (FORK, AUTO, OF_PULL.model_copy(update={"may_write": False})),
+        (FORK, EVALUATE, OF_PULL.model_copy(update={"may_write": False})),
+        (LABELLED, AUTO, OF_PULL.model_copy(update={"accepted": True})),
+        (LABELLED, EVALUATE, OF_PULL.model_copy(update={"accepted": True})),
+        (PUSHED_SINCE, AUTO, OF_PULL.model_copy(update={"warnings": (LABEL_TOO_OLD,)})),
+        (PUSH, AUTO, MEASURED),
+        (PUSH, EVALUATE, FROM_DEFAULT),
+        (PUSH, BASELINE, MEASURED),
+        (BRANCH, AUTO, FROM_DEFAULT),
+        (BRANCH, EVALUATE, FROM_DEFAULT),
+        (BRANCH, BASELINE, MEASURED),
+        (TAG, EVALUATE, FROM_DEFAULT),
+        (TAG, BASELINE, MEASURED),
+        (QUEUE, AUTO, OF_QUEUE),
+        (QUEUE, EVALUATE, OF_QUEUE),
+        (QUEUE, BASELINE, MEASURED),
+        (RUN_OF_PULL, AUTO, POSTED),
+        (RUN_OF_PULL, PUBLISH, POSTED),
+        (DISPATCH, AUTO, MEASURED),
+        (DISPATCH, EVALUATE, FROM_DEFAULT),
+        (DISPATCH_BRANCH, AUTO, FROM_DEFAULT),
+        (DISPATCH_BRANCH, BASELINE, MEASURED),
+        (Schedule(), AUTO, MEASURED),
+        (Schedule(), EVALUATE, Evaluate(head=HEAD, base=BaseRule())),
+        (Schedule(), BASELINE, MEASURED),
+        (Local(), AUTO, HERE),
+        (Local(), EVALUATE, HERE),
+        (Local(), BASELINE, Baseline(head=WORKTREE)),
+    ],
+)
+def test_what_an_event_asks_for(event: Event, mode: Mode, plan: Plan) -> None:
+    """Every event in every mode that has something to do."""
+    assert plan_for(event, Inputs(mode=mode)) == plan
+
+
+@pytest.mark.parametrize(
+    ("event", "mode", "said"),
+    [
+        (CLOSED, AUTO, "pull request 7 is closed"),
+        (CLOSED, EVALUATE, "closed"),
+        (TAG, AUTO, "refs/tags/v1 is no branch"),
+        (DELETED, AUTO, "refs/heads/feature was deleted"),
+        (DELETED, EVALUATE, "deleted"),
+        (DELETED, BASELINE, "deleted"),
+        (DELETED, PUBLISH, "deleted"),
+        (RUN_OF_PUSH, AUTO, "ran on push"),
+        (RUN_OF_PUSH, PUBLISH, "ran on push"),
+    ],
+)
+def test_what_there_is_nothing_to_do_about(event: Event, mode: Mode, said: str) -> None:
+    """The job passes, and says why it did nothing."""
+    plan = plan_for(event, Inputs(mode=mode))
+    assert isinstance(plan, Skip)
+    assert said in plan.reason
+
+
+@pytest.mark.parametrize(
+    ("event", "mode", "said"),
+    [
+        *((TARGET, mode, "workflow_run") for mode in Mode),
+        (RUN_OF_PULL, EVALUATE, "fork's code"),
+        (RUN_OF_PUSH, EVALUATE, "fork's code"),
+        *(
+            (event, PUBLISH, "needs the event workflow_run")
+            for event in (OPEN, FORK, PUSH, TAG, QUEUE, DISPATCH, Schedule(), Local())
+        ),
+    ],
+)
+def test_what_could_not_be_done_safely(event: Event, mode: Mode, said: str) -> None:
+    """The job fails, and says what to write instead."""
+    plan = plan_for(event, Inputs(mode=mode))
+    assert isinstance(plan, Refuse)
+    assert said in plan.reason
+
+
+@pytest.mark.parametrize("event", [OPEN, FORK, QUEUE, BRANCH, DISPATCH_BRANCH, Local()])
+@pytest.mark.parametrize("base", ["origin/release", "none"])
+def test_a_base_that_is_asked_for_is_the_base(event: Event, base: str) -> None:
+    """All else stays as the event has it."""
+    usual, asked = plan_for(event, Inputs()), plan_for(event, Inputs(base=base))
+    assert isinstance(usual, Evaluate)
+    assert asked == usual.model_copy(update={"base": BaseRule(rev=base)})
+
+
+@pytest.mark.parametrize("event", [PUSH, Schedule(), RUN_OF_PULL, CLOSED, TARGET])
+def test_a_base_makes_no_difference_where_nothing_is_compared(event: Event) -> None:
+    """A baseline has none, and a skipped event needs none."""
+    assert plan_for(event, Inputs(base="none")) == plan_for(event, Inputs())
