@@ -1,13 +1,15 @@
 """Cases and scored runs made by hand, for tests of how two sides are compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from gradegate.compare.pairing import Pair
+from gradegate.compare.terms import Terms
 from gradegate.evalsets.load import digest_of
 from gradegate.model.evalset import Case, CaseKey, EvalCase, EvalConfig
 from gradegate.model.result import CaseResult, CriterionResult, Status
-from gradegate.model.runs import NotRun, Role, Runs, ScoredRun, Trace
+from gradegate.model.runs import SIDES, NotRun, Role, Runs, ScoredRun, SideName, SideRuns, Trace
+from gradegate.model.settings import Gate
 
 MATCH, TOOLS = "response_match_score", "tool_trajectory_avg_score"
 SET = "evals/basic.evalset.json"
@@ -95,8 +97,8 @@ def with_score(case: Case, run: int, score: float, *, role: Role = Role.FIRST) -
     return ScoredRun(role, made.outcome, made.result.model_copy(update={"criteria": {MATCH: one}}))
 
 
-def runs_of(cases: Mapping[Case, str] | Sequence[tuple[Case, str]], **more: Any) -> Runs:
-    """First-pass runs of cases, a letter each."""
+def runs_of(cases: Mapping[Case, str] | Sequence[tuple[Case, str]], **more: Any) -> SideRuns:
+    """A side's first-pass runs of cases, a letter each."""
     listed = cases.items() if isinstance(cases, Mapping) else cases
     found: dict[CaseKey, list[ScoredRun]] = {}
     for case, letters in listed:
@@ -106,6 +108,52 @@ def runs_of(cases: Mapping[Case, str] | Sequence[tuple[Case, str]], **more: Any)
     return found
 
 
+def add(  # noqa: PLR0913 - where to, what, and what for
+    runs: Runs,
+    side: SideName,
+    case: Case,
+    role: Role,
+    letters: str,
+    *,
+    names: Sequence[str] = (MATCH,),
+) -> None:
+    """More runs of a case on a side, numbered on from those it has."""
+    for letter in letters:
+        number = len(runs.of(side, case.key)) + 1
+        runs.add(side, case.key, scored(case, number, letter, role=role, names=names))
+
+
 def both(case: Case) -> Pair:
     """The same case on both sides."""
     return Pair(case, case)
+
+
+def terms_of(  # noqa: PLR0913 - each test changes one
+    pairs: Iterable[Pair],
+    gate: Gate | None = None,
+    *,
+    runs: int = 1,
+    base_suites: Iterable[str] | None = None,
+    rerunnable: Iterable[tuple[SideName, str]] | None = None,
+    quarantined: Iterable[CaseKey] = (),
+) -> Terms:
+    """Terms under which every suite has a base, and nothing is a recording."""
+    pairs = tuple(pairs)
+    suites = dict.fromkeys((pair.key.suite for pair in pairs), runs)
+    with_base = frozenset(suites if base_suites is None else base_suites)
+    anywhere: list[tuple[SideName, str]] = [("head", suite) for suite in suites]
+    anywhere += [("base", suite) for suite in with_base]
+    return Terms(
+        pairs=pairs,
+        gate=gate or Gate(),
+        runs=suites,
+        first_pass={
+            (side, pair.key): runs
+            for pair in pairs
+            for side in SIDES
+            if pair.head and (side == "head" or (pair.base and pair.key.suite in with_base))
+        },
+        base_suites=with_base,
+        rerunnable=frozenset(anywhere if rerunnable is None else rerunnable),
+        quarantined=frozenset(quarantined),
+    )

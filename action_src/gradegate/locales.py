@@ -1,16 +1,15 @@
-"""Every number a reader sees is written here, so that all views say it the same way.
+"""Sentences, plurals and numbers, in the reader's language: a JSON file for each.
 
-The fixed words of every view, in the reader's language.
+Every number that a reader sees is written here, so that all views say it the same way.
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from math import isfinite
 from pathlib import Path
 from string import Formatter
-
-from gradegate.model.errors import InputError
 
 MINUS = "\u2212"
 NOTHING = "\u2013"
@@ -64,6 +63,11 @@ def p_value(value: float | None) -> str:
 def count(value: int) -> str:
     """A whole number with its thousands apart."""
     return f"{value:,}"
+
+
+def some(number: int, what: str) -> str:
+    """So many of something, in English."""
+    return f"{count(number)} {what}{'s'[: number != 1]}"
 
 
 def ratio(part: int, whole: int) -> str:
@@ -137,28 +141,47 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class Locale:
-    """A language: phrases by key, with `{holes}`. Each is itself alone: see `words_of`."""
+    """A language: phrases by key, with `{holes}`. Each is itself alone: see `locale_of`."""
 
     language: str
     phrases: dict[str, str]
 
-    def __call__(self, key: str, **holes: object) -> str:
+    def __call__(self, key: str, /, **holes: object) -> str:
         """The phrase with its holes filled."""
         return self.phrases[key].format(**holes)
 
-    def some(self, key: str, number: int, **holes: object) -> str:
+    def some(self, key: str, number: int, /, **holes: object) -> str:
         """The phrase for so many of something."""
         form = "one" if number == 1 else "other"
         return self(f"{key}.{form}", n=count(number), **holes)
 
-    def sentence(self, key: str, **holes: str) -> Sentence:
-        """The phrase in pieces, what fills a hole apart from our own words."""
+    def notice(self, code: str, values: Mapping[str, str]) -> str:
+        """What a code says with these values; a count, where there is one, is called `n`."""
+        key = f"notice.{code}"
+        if f"{key}.other" in self.phrases:
+            key += ".one" if values.get("n") == "1" else ".other"
+        return self(key, **values)
+
+    def knows_notice(self, code: str) -> bool:
+        """Whether there is a sentence for a code; a report may be of a newer version."""
+        return f"notice.{code}" in self.phrases or f"notice.{code}.other" in self.phrases
+
+    def word(self, kind: str, text: str) -> str:
+        """One of the few words of a kind in this language; what is none of them stays."""
+        return self.phrases.get(f"{kind}.{text}", text)
+
+    def sentence(self, key: str, /, **holes: str | Piece) -> Sentence:
+        """The phrase in pieces, what fills a hole apart from our own words.
+
+        A name, a call or a value comes as it is; prose comes as a piece.
+        """
         pieces: list[Piece] = []
         for literal, hole, _, _ in Formatter().parse(self.phrases[key]):
             if literal:
                 pieces.append(Piece(literal))
             if hole is not None:
-                pieces.append(Piece(holes[hole], code=True))
+                filling = holes[hole]
+                pieces.append(filling if isinstance(filling, Piece) else Piece(filling, code=True))
         return Sentence(tuple(pieces))
 
     def list(self, items: list[str]) -> str:
@@ -176,12 +199,27 @@ def templates_dir() -> Path:
 
 
 @cache
+def languages() -> tuple[str, ...]:
+    """The languages there are: a file each, and nothing else lists them."""
+    return tuple(sorted(path.stem for path in (templates_dir() / "locales").glob("*.json")))
+
+
+@cache
 def locale_of(language: str) -> Locale:
-    """The words of a language we have."""
-    folder = templates_dir() / "locales"
-    known = sorted(path.stem for path in folder.glob("*.json"))
-    if language not in known:
-        message = f"no report language {language!r}: write one of {', '.join(known)}"
-        raise InputError(message)
-    text = (folder / f"{language}.json").read_text(encoding="utf-8")
+    """The words of a language we have.
+
+    Raises:
+        UnknownLanguageError: we have none of that name.
+    """
+    if language not in languages():
+        raise UnknownLanguageError(language)
+    text = (templates_dir() / "locales" / f"{language}.json").read_text(encoding="utf-8")
     return Locale(language, json.loads(text))
+
+
+class UnknownLanguageError(ValueError):
+    """A language that we do not speak."""
+
+    def __init__(self, language: str) -> None:
+        known = ", ".join(languages())
+        super().__init__(f"no report language {language!r}: write one of {known}")

@@ -1,21 +1,40 @@
 """The few protocols between what decides and what touches the outside world.
 
-The hidden line by which a pull-request comment is known to be ours.
+Beside them the hidden line by which a pull request's comment is known to be ours.
 """
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from pydantic import BaseModel
 
 from gradegate.model.evalset import Case, Content, Invocation
+from gradegate.model.notice import Notice
 from gradegate.model.question import Question, Votes
 from gradegate.model.result import Usage
 from gradegate.model.runs import NotRun, Trace
 
 T = TypeVar("T", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class Machine:
+    """This computer: its environment, and what a user chose of it."""
+
+    environ: Mapping[str, str] = field(repr=False)
+    repository: Path
+    """What agents must not look into."""
+    cache: Path
+    """Where environments are kept between runs."""
+    agent_python: str | None = None
+    answers: Path | None = None
+    """Recorded answers to judge with, in place of a model."""
+    trusted: bool = False
+    """The agents are our own, as in the demo: do not repeat isolation warnings."""
 
 
 class Needs(NamedTuple):
@@ -62,11 +81,11 @@ class CallFailure(NamedTuple):
     """No answer, through nobody's fault but the service's or the network's."""
 
     reason: str
-    may_pass: bool
+    retryable: bool
     """Whether asking again can help; a refused key or an unknown model stays refused."""
-    wait: float | None = None
+    retry_after: float | None = None
     """Seconds the service asks us to wait."""
-    slow_down: bool = False
+    throttled: bool = False
     """Whether the service says that we ask too much (429, 503)."""
     for_all: bool = False
     """Whether every question to this model would meet the same refusal (key, model, quota)."""
@@ -113,7 +132,7 @@ class AgentRunner(Protocol):
     rerunnable: bool
     """Whether a fresh run can be had; a recording has only the runs it has."""
 
-    async def prepare(self) -> str | None:
+    async def prepare(self) -> Notice | None:
         """Make ready what a run needs, such as an environment; why that cannot be had."""
         ...
 
@@ -156,6 +175,7 @@ class Skipped(NamedTuple):
     """Something not posted, and why; never a reason to fail the job."""
 
     reason: str
+    """Empty where it was said before."""
 
 
 class Annotation(NamedTuple):
@@ -178,6 +198,16 @@ class CheckOutput(NamedTuple):
     annotations: tuple[Annotation, ...] = ()
 
 
+class Audience(NamedTuple):
+    """Who is told: a commit's check, and a pull request's comment where there is one."""
+
+    sha: str
+    check_name: str
+    pull_request: int | None = None
+    may_write: bool = True
+    """Whether the token may post; a fork's may not, and the second workflow does."""
+
+
 class Forge(Protocol):
     """Where the outcome is shown: one check and one comment per check name."""
 
@@ -192,6 +222,20 @@ class Forge(Protocol):
     def comment(self, pull_request: int, body: str, *, create: bool) -> Posted | Skipped:
         """Edit our sticky comment, or write it where there is none and `create` is set."""
         ...
+
+    def find_pull_request(
+        self, head_repo_owner: str, head_branch: str, head_sha: str
+    ) -> int | None:
+        """The pull request whose head is this commit, for events that do not name it."""
+        ...
+
+    def labels_and_actor(self, pull_request: int, label: str) -> str | None:
+        """Who set the label, or None where it is not on the pull request (any more)."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
 
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._]+")

@@ -1,4 +1,4 @@
-"""A run as a user sees it: told of on standard error, and ended by a signal."""
+"""How far a run has come, told on standard error, and how a signal ends it."""
 
 import asyncio
 import shutil
@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Coroutine
-from typing import TextIO, TypeVar
+from typing import Self, TextIO, TypeVar
 
 from gradegate import locales
 from gradegate.judge.usage import JudgeProgress
@@ -35,7 +35,7 @@ class ProgressLine:
 
     def asked(self, progress: JudgeProgress) -> None:
         """What the judges were asked."""
-        parts = [f"{locales.count(progress.calls)} judge call{'s'[: progress.calls != 1]}"]
+        parts = [locales.some(progress.calls, "judge call")]
         if progress.hits:
             parts.append(f"{locales.count(progress.hits)} from the store")
         if progress.rate:
@@ -45,7 +45,10 @@ class ProgressLine:
         self._asked = ", ".join(parts)
         self._tell()
 
-    def close(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Leave the terminal as it was."""
         if self._live:
             self._stream.write("\r\x1b[K")
@@ -67,7 +70,7 @@ def _fitting(line: str) -> str:
     return line[: shutil.get_terminal_size().columns - 1]
 
 
-def interruptible(work: Coroutine[None, None, T]) -> T:
+def run_until_signal(work: Coroutine[None, None, T]) -> T:
     """Run to the end, or until a signal asks us to stop.
 
     Raises:

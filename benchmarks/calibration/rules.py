@@ -1,28 +1,31 @@
 """The gate's own rule through its real code, and beside it the rules that others use."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple, cast
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import bdtr
 from scipy.stats import binomtest
 
-from benchmarks.calibration.world import Pull, Purpose, Side
-from gradegate.compare.confirm import Suspect, Wanted, settle
+from benchmarks.calibration.world import Pull
+from gradegate.compare.confirm import settle
 from gradegate.compare.criterion_shift import (
     CriterionShift,
     another_pass_wanted,
     compare_criterion,
     verdicts,
 )
+from gradegate.compare.next_runs import merged
+from gradegate.compare.screening import Suspect
 from gradegate.compare.stats.exact import Count, benjamini_hochberg, worse
+from gradegate.model.evalset import CaseKey
 from gradegate.model.report import Verdict
+from gradegate.model.runs import SIDES, Role, RunRequest, SideName
 
 ALPHA, CONFIRM_RUNS, TOLERANCE = 0.02, 16, 0.02
 
-SIDES: tuple[Side, Side] = ("base", "head")
 Place = tuple[int, int]
 """Case and criterion."""
 
@@ -43,53 +46,51 @@ class Ruling(NamedTuple):
 
 
 class Confirming:
-    """The loop that makes the runs the gate asks for, as the app does."""
+    """Suspects with made-up runs: the product says which, and what they come to."""
 
     def __init__(self, pull: Pull) -> None:
         self.pull = pull
-        self.made: dict[tuple[Purpose, Side, int], int] = defaultdict(int)
+        self.made: dict[tuple[SideName, CaseKey, Role], int] = {}
         base, head = (pull.full_pass(side, 1).passed[:, 0] for side in SIDES)
         places = [(int(case), int(criterion)) for case, criterion in np.argwhere(~head)]
-        self.suspects = {at: Suspect(at, failed_on_both=not base[at]) for at in places}
+        self.suspects = {at: Suspect(called(at), failed_on_both=not base[at]) for at in places}
 
     def run(self) -> set[Place]:
         """Which cases, under which criterion, are found to be broken."""
-        while self.suspects:
+        while True:
             found = settle(self.suspects.values(), alpha=ALPHA, confirm_runs=CONFIRM_RUNS)
-            if not isinstance(found, tuple):
-                return {at for at in self.suspects if found[at].confirmed}
-            self.make(found)
-        return set()
+            if not found.wanted:
+                told = found.confirmations
+                return {at for at, suspect in self.suspects.items() if told[suspect.id].confirmed}
+            self.make(merged(found.wanted))
 
-    def make(self, wanted: tuple[Wanted, ...]) -> None:
-        """One run of a case serves all of its criteria."""
-        most: dict[tuple[Purpose, Side, int], int] = defaultdict(int)
-        for at, role, base, head in wanted:
-            case, _ = cast("Place", at)
-            most[role, "base", case] = max(most[role, "base", case], base)
-            most[role, "head", case] = max(most[role, "head", case], head)
-        for key, runs in most.items():
-            self.made[key] += runs
-        anew = {case for _, _, case in most}
+    def make(self, wanted: tuple[RunRequest, ...]) -> None:
+        self.made.update({(side, case, role): total for side, case, role, total in wanted})
+        anew = {one.case for one in wanted}
         for at, suspect in self.suspects.items():
-            if at[0] in anew:
+            if suspect.id[0] in anew:
                 self.suspects[at] = self.with_runs(at, suspect)
 
     def with_runs(self, at: Place, suspect: Suspect) -> Suspect:
         case, criterion = at
 
-        def runs(purpose: Purpose, side: Side) -> tuple[bool, ...]:
-            made = self.made.get((purpose, side, case), 0)
-            return tuple(run[criterion] for run in self.pull.fresh(purpose, side, case, made))
+        def runs(role: Role, side: SideName) -> tuple[bool, ...]:
+            made = self.made.get((side, suspect.id[0], role), 0)
+            return tuple(run[criterion] for run in self.pull.fresh(role, side, case, made))
 
-        return Suspect(
-            suspect.id,
-            suspect.failed_on_both,
-            recheck=runs("recheck", "base"),
-            screen=runs("screen", "head"),
-            base=runs("confirm", "base"),
-            head=runs("confirm", "head"),
+        return replace(
+            suspect,
+            recheck=runs(Role.RECHECK, "base"),
+            screen=runs(Role.SCREEN, "head"),
+            base=runs(Role.CONFIRM, "base"),
+            head=runs(Role.CONFIRM, "head"),
         )
+
+
+def called(at: Place) -> tuple[CaseKey, str]:
+    """What the product knows a place by."""
+    case, criterion = at
+    return CaseKey("", "", str(case)), str(criterion)
 
 
 def gradegate(pull: Pull) -> Ruling:
@@ -148,7 +149,7 @@ def majority_of_three(pull: Pull) -> Ruling:
     return Ruling(bool(flips.any()), bool(flips[0, 0]), 3.0)
 
 
-def majority(pull: Pull, side: Side) -> NDArray[np.bool_]:
+def majority(pull: Pull, side: SideName) -> NDArray[np.bool_]:
     """Whether two runs in three passed."""
     one, two, three = (pull.full_pass(side, number).passed[:, 0] for number in (1, 2, 3))
     return (one & two) | (one & three) | (two & three)
@@ -189,7 +190,7 @@ def six_pairs(pull: Pull) -> Ruling:
 
 def _six(pull: Pull, places: list[Place]) -> Iterator[tuple[Count, Count]]:
     for case, criterion in places:
-        base, head = (pull.fresh("confirm", side, case, 6) for side in SIDES)
+        base, head = (pull.fresh(Role.CONFIRM, side, case, 6) for side in SIDES)
         yield Count.of(run[criterion] for run in base), Count.of(run[criterion] for run in head)
 
 

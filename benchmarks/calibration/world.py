@@ -1,20 +1,19 @@
 """Pull requests made up: agents that pass each case with a known chance, or score with known noise.
 
-Every draw of a pull request comes from its own seed, and runs of one purpose are drawn once:
+Every draw of a pull request comes from its own seed, and runs in one role are drawn once:
 the rules that are compared all see the same runs.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-Side = Literal["base", "head"]
-Purpose = Literal["pass", "recheck", "screen", "confirm"]
+from gradegate.model.runs import Role, SideName
 
 CORRELATION = 0.5
 """Between criteria of one run: an answer that goes wrong tends to fail several at once."""
@@ -49,12 +48,12 @@ class World:
         return int(self.base.shape[1])
 
     @cached_property
-    def edges(self) -> dict[Side, NDArray[np.float64]]:
+    def edges(self) -> dict[SideName, NDArray[np.float64]]:
         """Where a normal draw must stay below to pass."""
         return {"base": ndtri(self.base), "head": ndtri(self.head)}
 
     def run(
-        self, rng: np.random.Generator, side: Side, cases: NDArray[np.intp] | slice, runs: int
+        self, rng: np.random.Generator, side: SideName, cases: NDArray[np.intp] | slice, runs: int
     ) -> Runs:
         truth = (self.base if side == "base" else self.head)[cases][:, None, :]
         shared = rng.standard_normal((len(truth), runs, 1))
@@ -73,19 +72,19 @@ class Pull:
 
     world: World
     rng: np.random.Generator
-    _passes: dict[Side, list[Runs]] = field(default_factory=lambda: {"base": [], "head": []})
-    _fresh: dict[tuple[Purpose, Side, int], list[tuple[bool, ...]]] = field(default_factory=dict)
+    _passes: dict[SideName, list[Runs]] = field(default_factory=lambda: {"base": [], "head": []})
+    _fresh: dict[tuple[Role, SideName, int], list[tuple[bool, ...]]] = field(default_factory=dict)
 
-    def full_pass(self, side: Side, number: int) -> Runs:
+    def full_pass(self, side: SideName, number: int) -> Runs:
         """The first, second, third… run of every case."""
         done = self._passes[side]
         while len(done) < number:
             done.append(self.world.run(self.rng, side, slice(None), 1))
         return done[number - 1]
 
-    def fresh(self, purpose: Purpose, side: Side, case: int, runs: int) -> list[tuple[bool, ...]]:
-        """A case's first so many runs of a purpose: what each criterion said."""
-        known = self._fresh.setdefault((purpose, side, case), [])
+    def fresh(self, role: Role, side: SideName, case: int, runs: int) -> list[tuple[bool, ...]]:
+        """A case's first so many runs in a role: what each criterion said."""
+        known = self._fresh.setdefault((role, side, case), [])
         while len(known) < runs:
             drawn = self.world.run(self.rng, side, np.array([case]), RUNS_AT_ONCE)
             known += [tuple(row) for row in drawn.passed[0].tolist()]

@@ -40,7 +40,7 @@ def refused(done: CompletedProcess[str], *said: str) -> str:
     """The one message of a command that exits 2."""
     assert done.returncode == 2, (done.stdout, done.stderr)
     assert "Traceback" not in done.stderr
-    assert "a fault of ours" not in done.stderr
+    assert "internal error" not in done.stderr
     for text in said:
         assert text in done.stderr
     return done.stderr

@@ -384,5 +384,7 @@ async def test_what_cannot_be_made_ready_says_why(
     with Sandbox.for_side(root, [environments]) as sandbox:
         agent = AdkAgent(suite, root, sandbox, cache=environments, environ=os.environ)
         async with agent as runner:
-            assert reason in (await runner.prepare() or "")
+            why = await runner.prepare()
+            assert why is not None
+            assert reason in why.text
             assert isinstance(await runner.run(case("say hello"), 1), NotRun)

@@ -130,8 +130,8 @@ async def test_what_cannot_be_installed_is_said_in_uvs_words(
     """And nothing is left of it."""
     failed = await builder(place / "cache", index).build(requirements(place, "idna==99\n"))
     assert isinstance(failed, NotBuilt)
-    assert failed.reason.startswith("requirements.txt cannot be installed:\n")
-    assert "idna==99" in failed.reason
+    assert failed.why.text.startswith("requirements.txt cannot be installed:\n")
+    assert "idna==99" in failed.why.text
     assert [p.suffix for p in (place / "cache").iterdir()] == [".lock"]
 
 
@@ -139,7 +139,7 @@ async def test_too_slow_an_installation_is_ended(place: Path, index: dict[str, s
     """With a reason instead of a hung job."""
     failed = await builder(place / "cache", index, time_limit=0.01).build(requirements(place))
     assert isinstance(failed, NotBuilt)
-    assert "it took longer than" in failed.reason
+    assert "it took longer than" in failed.why.text
 
 
 @pytest.mark.parametrize("kind", [Kind.PROJECT, Kind.LOCKED])

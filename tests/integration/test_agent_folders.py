@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from gradegate.judge.providers.vertex import VertexAccess
-from gradegate.pipeline.evaluate import EvaluationRequest, agent_folders, set_up
-from gradegate.sides.checkout import Wanted
+from gradegate.pipeline.prepare import EvaluationRequest, prepare
+from gradegate.sides.checkout import Revisions
 from gradegate.sides.git import Repo
 from tests.project import Project, case, eval_set, turn
 
@@ -23,11 +23,11 @@ def project_seen(root: Path, base: str | None) -> object:
     project.git("checkout", "-q", "-b", "pull-request")
     project.put("agents/weather/.env", DOTENV.format("of-head"))
     project.commit("head")
-    task = EvaluationRequest(
-        Repo.open(root, project.environ), Wanted(head="pull-request", rev=base)
+    request = EvaluationRequest(
+        Repo.open(root, project.environ), Revisions(head="pull-request", base=base)
     )
-    setup = set_up(task, root.parent / "sides")
-    return VertexAccess.from_environ({}, agent_folders(setup))
+    with prepare(request) as prepared:
+        return VertexAccess.from_environ({}, prepared.agent_folders)
 
 
 def test_bases_file_counts_where_there_is_a_base(tmp_path: Path) -> None:

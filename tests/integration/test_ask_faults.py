@@ -24,7 +24,7 @@ from tests.standins.judging import Opinion, question
 from tests.standins.virtual_time import in_virtual_time
 
 QUESTIONS = 40
-PATIENCE = RetryPolicy(per_call=2.0, per_verdict=60.0, first_retry=0.02, longest_retry=0.5)
+RETRY = RetryPolicy(per_call=2.0, per_verdict=60.0, first_retry=0.02, longest_retry=0.5)
 WITHHELD: "itertools.cycle[dict[str, Any]]" = itertools.cycle(
     [
         {"candidates": []},
@@ -94,18 +94,16 @@ def judged(
     *,
     questions: int = QUESTIONS,
     samples: int = 5,
-    patience: RetryPolicy = PATIENCE,
+    retry: RetryPolicy = RETRY,
 ) -> tuple[list[Votes[Opinion]], Usage]:
     """Ask all questions at once; the clock stands still while the service works."""
     judge = Counted(gemini)
 
     async def run() -> tuple[list[Votes[Opinion]], Usage]:
         with SqliteStore(store) as kept:
-            async with JudgeClient(
-                judge, kept, JudgeSettings(max_parallel=16), patience=patience
-            ) as ask:
+            async with JudgeClient(judge, kept, JudgeSettings(max_parallel=16), retry=retry) as ask:
                 asked = (ask(question(f"<{n}>"), samples) for n in range(questions))
-                async with asyncio.timeout(10 * patience.per_verdict):
+                async with asyncio.timeout(10 * retry.per_verdict):
                     return await asyncio.gather(*asked), ask.usage()
 
     return in_virtual_time(run(), judge.is_owed)
@@ -141,21 +139,21 @@ def test_every_call_refused_is_a_failure_with_the_service_s_message(tmp_path: Pa
 
 def test_a_service_that_only_says_busy_ends_in_its_message(tmp_path: Path) -> None:
     """Within the time for one verdict, however many are asked."""
-    patience = RetryPolicy(per_call=1.0, per_verdict=2.0, first_retry=1.0, longest_retry=1.0)
+    retry = RetryPolicy(per_call=1.0, per_verdict=2.0, first_retry=1.0, longest_retry=1.0)
     with GeminiStandin(opinion, faults=always(Fault.BUSY)) as gemini:
-        votes, _ = judged(gemini, tmp_path / "store", questions=300, samples=1, patience=patience)
+        votes, _ = judged(gemini, tmp_path / "store", questions=300, samples=1, retry=retry)
     assert all("429 RESOURCE_EXHAUSTED" in (each.failure or "") for each in votes)
 
 
 async def test_no_more_calls_are_under_way_than_allowed(tmp_path: Path) -> None:
     """Counted by the service, which answers nobody until as many have come as will come."""
-    patience = RetryPolicy(per_call=600.0)
+    retry = RetryPolicy(per_call=600.0)
     with GeminiStandin(opinion) as gemini, SqliteStore(tmp_path / "store") as store:
         gemini.hold()
         judge = GeminiProvider.from_environ(gemini.environ)
         async with (
             asyncio.timeout(120),
-            JudgeClient(judge, store, JudgeSettings(max_parallel=16), patience=patience) as ask,
+            JudgeClient(judge, store, JudgeSettings(max_parallel=16), retry=retry) as ask,
         ):
             asked = [asyncio.create_task(ask(question(f"<{n}>"), 5)) for n in range(QUESTIONS)]
             while await most_at_once(gemini) < 16:

@@ -10,6 +10,7 @@ import pytest
 from gradegate.agents.environment import AgentEnvironment, Interpreter
 from gradegate.agents.sandbox import Sandbox
 from gradegate.agents.uv import EnvironmentBuilder, NotBuilt, uv_for_others
+from gradegate.model.notice import Notice
 from gradegate.model.settings import Suite
 from tests.integration.test_adk_environments import requirements
 from tests.integration.test_sandbox import SYSTEM_PYTHON, as_root
@@ -42,8 +43,8 @@ async def test_a_uv_that_the_agents_user_cannot_reach_builds_all_the_same(
     builder = EnvironmentBuilder(place / "cache", environ, (), SOMEBODY)
     failed = await builder.build(requirements(place, "./not-there\n"))
     assert isinstance(failed, NotBuilt)
-    assert failed.reason.startswith("requirements.txt cannot be installed:\n")
-    assert "not-there" in failed.reason
+    assert failed.why.text.startswith("requirements.txt cannot be installed:\n")
+    assert "not-there" in failed.why.text
 
 
 @as_root
@@ -62,9 +63,9 @@ async def test_a_uv_that_does_not_run_elsewhere_is_passed_over_for_one_that_does
     async with uv_for_others([str(shim), str(other)], runs) as found:
         assert found == (str(other), str(other))
     async with uv_for_others([str(shim)], runs) as none:
-        assert isinstance(none, str)
-        assert f"nobody else gets through {closed}," in none
-        assert "install uv where everybody may run it" in none
+        assert isinstance(none, Notice)
+        assert f"nobody else gets through {closed}," in none.text
+        assert "install uv where everybody may run it" in none.text
     async with uv_for_others([], runs) as missing:
         assert "uv is not installed" in str(missing)
     assert len(tried) == 2
@@ -82,7 +83,7 @@ async def test_an_interpreter_the_agent_cannot_reach_is_told(place: Path, closed
     with Sandbox.for_side(checkout) as sandbox:
         assert sandbox.user
 
-        async def chosen(python: str) -> Interpreter | str:
+        async def chosen(python: str) -> Interpreter | Notice:
             suite = Suite(name="desk", agent=".", python=python)
             environment = AgentEnvironment(suite, checkout, sandbox, place / "cache", os.environ)
             return await environment.interpreter(checkout, place)

@@ -30,25 +30,25 @@ def gemini() -> Iterator[GeminiStandin]:
 @asynccontextmanager
 async def judge(environ: dict[str, str]) -> AsyncIterator[GeminiProvider]:
     """The judge that this environment gives access to."""
-    answerer = GeminiProvider.from_environ(environ)
-    assert isinstance(answerer, GeminiProvider), answerer
+    provider = GeminiProvider.from_environ(environ)
+    assert isinstance(provider, GeminiProvider), provider
     try:
-        yield answerer
+        yield provider
     finally:
-        await answerer.close()
+        await provider.close()
 
 
 async def answer(environ: dict[str, str], **changes: Any) -> Reply | CallFailure:
     """What comes of one question."""
-    async with judge(environ) as answerer:
-        return await answerer.answer(question(**changes), 1)
+    async with judge(environ) as provider:
+        return await provider.answer(question(**changes), 1)
 
 
 async def test_an_answer_is_asked_for_in_the_form_of_its_type(gemini: GeminiStandin) -> None:
     """JSON with our schema, the user's settings kept, a fence of its own for each request."""
-    async with judge(gemini.environ) as answerer:
+    async with judge(gemini.environ) as provider:
         asked = question(model_config={"temperature": 0.25, "maxOutputTokens": 900})
-        replies = [await answerer.answer(asked, sample) for sample in (1, 2)]
+        replies = [await provider.answer(asked, sample) for sample in (1, 2)]
     assert [reply.text for reply in replies if isinstance(reply, Reply)] == [SAID, SAID]
     first, second = (request.body for request in gemini.requests)
     config = first["generationConfig"]
@@ -102,7 +102,7 @@ async def test_text_of_any_kind_comes_back_as_it_is(gemini: GeminiStandin, said:
 
 
 @pytest.mark.parametrize(
-    ("fault", "words", "wait", "slow_down"),
+    ("fault", "words", "retry_after", "throttled"),
     [
         (Fault.UNAVAILABLE, "503 UNAVAILABLE: The model is overloaded.", None, True),
         (Fault.UNAVAILABLE_RETRY_AFTER, "503", 1.0, True),
@@ -117,14 +117,18 @@ async def test_text_of_any_kind_comes_back_as_it_is(gemini: GeminiStandin, said:
     ],
 )
 async def test_trouble_on_the_way_may_pass(
-    gemini: GeminiStandin, fault: Fault, words: str, wait: float | None, *, slow_down: bool
+    gemini: GeminiStandin, fault: Fault, words: str, retry_after: float | None, *, throttled: bool
 ) -> None:
     """Each comes back at once, from one request: trying again is not the client's business."""
     gemini.faults = always(fault)
-    trouble = await answer(gemini.environ)
-    assert isinstance(trouble, CallFailure)
-    assert words in trouble.reason
-    assert (trouble.may_pass, trouble.wait, trouble.slow_down) == (True, wait, slow_down)
+    failure = await answer(gemini.environ)
+    assert isinstance(failure, CallFailure)
+    assert words in failure.reason
+    assert (failure.retryable, failure.retry_after, failure.throttled) == (
+        True,
+        retry_after,
+        throttled,
+    )
     assert len(gemini.requests) == 1
 
 
@@ -154,26 +158,33 @@ async def test_a_withheld_answer_is_unusable(
 async def test_a_refusal_stays_one(gemini: GeminiStandin, fault: Fault, *, for_all: bool) -> None:
     """With the service's own message."""
     gemini.faults = always(fault)
-    trouble = await answer(gemini.environ)
-    assert isinstance(trouble, CallFailure)
-    assert (trouble.may_pass, trouble.for_all) == (False, for_all)
-    assert fault == Fault.DAILY_QUOTA or REFUSAL in trouble.reason
+    failure = await answer(gemini.environ)
+    assert isinstance(failure, CallFailure)
+    assert (failure.retryable, failure.for_all) == (False, for_all)
+    assert fault == Fault.DAILY_QUOTA or REFUSAL in failure.reason
 
 
 async def test_a_wrong_key_is_refused_for_all(gemini: GeminiStandin) -> None:
     """And never shown."""
-    trouble = await answer({**gemini.environ, "GOOGLE_API_KEY": "API key not"})
-    assert isinstance(trouble, CallFailure)
-    assert (trouble.may_pass, trouble.for_all) == (False, True)
-    assert trouble.reason == "400 INVALID_ARGUMENT: *** valid. Please pass a valid API key."
+    failure = await answer({**gemini.environ, "GOOGLE_API_KEY": "API key not"})
+    assert isinstance(failure, CallFailure)
+    assert (failure.retryable, failure.for_all) == (False, True)
+    assert failure.reason == "400 INVALID_ARGUMENT: *** valid. Please pass a valid API key."
 
 
 async def test_a_model_that_is_gone_is_named_with_what_to_write(gemini: GeminiStandin) -> None:
-    """As the documentation's own `gemini-1.5-flash` is."""
-    trouble = await answer(gemini.environ, model="gemini-1.5-flash")
-    assert isinstance(trouble, CallFailure)
-    assert "no model `gemini-1.5-flash`" in trouble.reason
-    assert "`gemini-2.5-flash`" in trouble.reason
+    """As the documentation's own `gemini-1.5-flash` is; the message says which file and field."""
+    failure = await answer(gemini.environ, model="gemini-1.5-flash")
+    assert isinstance(failure, CallFailure)
+    words = (
+        "no model `gemini-1.5-flash`",
+        "`gemini-2.5-flash`",
+        "test_config.json",
+        "`judge_model`",
+    )
+    for said in words:
+        assert said in failure.reason
+    assert (failure.retryable, failure.for_all) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -190,10 +201,10 @@ async def test_settings_of_a_repository_cannot_reach_beyond_the_model(
     gemini: GeminiStandin, config: dict[str, Any]
 ) -> None:
     """Endpoints and tools are not theirs to set; a slip is named, and nothing is sent."""
-    trouble = await answer(gemini.environ, model_config=config)
-    assert isinstance(trouble, CallFailure)
-    assert not trouble.may_pass
-    assert "judge_model_config" in trouble.reason
+    failure = await answer(gemini.environ, model_config=config)
+    assert isinstance(failure, CallFailure)
+    assert not failure.retryable
+    assert "judge_model_config" in failure.reason
     assert gemini.requests == []
 
 
@@ -279,8 +290,8 @@ async def test_credentials_that_do_not_open_are_refused_for_all(
 ) -> None:
     """The reason names the variable that points at them."""
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/nowhere.json")
-    trouble = await answer(vertex(gemini))
-    assert isinstance(trouble, CallFailure)
-    assert (trouble.may_pass, trouble.for_all) == (False, True)
-    assert "GOOGLE_APPLICATION_CREDENTIALS" in trouble.reason
+    failure = await answer(vertex(gemini))
+    assert isinstance(failure, CallFailure)
+    assert (failure.retryable, failure.for_all) == (False, True)
+    assert "GOOGLE_APPLICATION_CREDENTIALS" in failure.reason
     assert gemini.requests == []

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from gradegate.model.errors import FileError, InputError
-from gradegate.sides.git import Repo, base_of
+from gradegate.model.errors import InputError
+from gradegate.sides.checkout import Revisions, find_base
+from gradegate.sides.git import Repo
 from gradegate.sides.identity import tree_digest
 
 ENVIRON = {
@@ -140,8 +141,7 @@ def test_the_users_repository_stays_as_it_was(work: Path, tmp_path: Path) -> Non
     repo = opened(work)
     repo.export(first, tmp_path / "rev")
     repo.export_worktree(tmp_path / "files")
-    repo.show(first, "a.txt")
-    base_of(repo, "worktree", None)
+    find_base(repo, Revisions(head="worktree"))
     assert everything(work) == before
 
 
@@ -164,7 +164,7 @@ def test_submodules_are_exported_where_they_are_checked_out(work: Path, tmp_path
         bare.export("HEAD", tmp_path / "rev2"),
         bare.export_worktree(tmp_path / "files2"),
     ):
-        assert "submodule sub is not checked out" in warnings[0]
+        assert "submodule sub is not checked out" in warnings[0].text
     assert (tmp_path / "rev2/sub").is_dir()
 
 
@@ -190,20 +190,6 @@ def test_a_hooks_environment_does_not_lead_elsewhere(work: Path, tmp_path: Path)
     assert repo.top == work
 
 
-def test_a_file_is_shown_as_it_was(work: Path) -> None:
-    """Missing files and folders are None; what is not text says so."""
-    first = git(work, "rev-parse", "HEAD")
-    (work / "binary.txt").write_bytes(b"\xff\xfe")
-    commit(work, a="two")
-    repo = opened(work)
-    assert repo.show(first, "a.txt") == "one"
-    assert repo.show("HEAD", "folder/名前.txt") == "x"
-    assert repo.show("HEAD", "gone.txt") is None
-    assert repo.show("HEAD", "folder") is None
-    with pytest.raises(FileError, match="not UTF-8"):
-        repo.show("HEAD", "binary.txt")
-
-
 def test_base_is_where_a_branch_parted_from_the_default_branch(work: Path) -> None:
     """Whether head is a commit or the files; and it can be named, or none."""
     parted = git(work, "rev-parse", "HEAD")
@@ -213,12 +199,12 @@ def test_base_is_where_a_branch_parted_from_the_default_branch(work: Path) -> No
     tip = commit(work, b="main goes on")
     repo = opened(work)
     assert repo.default_branch() == "main"
-    assert base_of(repo, "feature", None) == parted
-    assert base_of(repo, feature, "main") == tip
-    assert base_of(repo, feature, "none") is None
-    assert base_of(repo, "worktree", None) == tip
+    assert find_base(repo, Revisions(head="feature")) == parted
+    assert find_base(repo, Revisions(head=feature, base="main")) == tip
+    assert find_base(repo, Revisions(head=feature, base="none")) is None
+    assert find_base(repo, Revisions(head="worktree")) == tip
     git(work, "checkout", "-q", "feature")
-    assert base_of(repo, "worktree", None) == parted
+    assert find_base(repo, Revisions(head="worktree")) == parted
 
 
 def test_the_remotes_default_branch_goes_first(work: Path, tmp_path: Path) -> None:

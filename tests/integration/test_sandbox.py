@@ -315,7 +315,8 @@ def test_an_interpreter_nobody_else_can_reach_keeps_our_uid_and_says_so(folder: 
     (folder / "sides" / "head").mkdir(parents=True)
     with Sandbox.for_side(folder / "sides" / "head", [closed / "bin" / "python"]) as sandbox:
         assert sandbox.user is None
-        assert f"no other user can get through {closed} to" in (sandbox.warning or "")
+        assert sandbox.warning is not None
+        assert f"no other user can get through {closed} to" in sandbox.warning.text
         assert sandbox.blocked_at(closed / "bin" / "python") is None, "as us it gets there"
     with Sandbox.for_side(folder / "sides" / "head", [SYSTEM_PYTHON]) as sandbox:
         assert sandbox.blocked_at(closed / "bin" / "python") == closed

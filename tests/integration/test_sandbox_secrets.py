@@ -30,7 +30,8 @@ def code() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="gradegate-test-code-") as name:
         place = Path(name)
         place.chmod(0o755)
-        shutil.copytree(ROOT / "action_src", place / "action_src")
+        for folder in ("action_src", "templates"):
+            shutil.copytree(ROOT / folder, place / folder)
         shutil.copytree(ROOT / "tests" / "standins", place / "standins")
         yield place
 

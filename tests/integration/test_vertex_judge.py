@@ -21,7 +21,7 @@ from gradegate.model.result import CriterionResult
 from gradegate.model.runs import Trace
 from gradegate.model.settings import JudgeSettings
 from gradegate.ports import CallFailure, Reply
-from gradegate.store.memory import MemoryStore
+from gradegate.store.sqlite import SqliteStore
 from tests.standins.gemini.faults import Fault, always
 from tests.standins.vertex import KEY, VertexStandin
 from tests.standins.vertex.server import texts_of
@@ -72,18 +72,18 @@ def turns(*answers: str) -> list[dict[str, Any]]:
 
 @asynccontextmanager
 async def asker(
-    environ: dict[str, str], store: MemoryStore | None = None, patience: RetryPolicy | None = None
+    environ: dict[str, str], store: SqliteStore | None = None, retry: RetryPolicy | None = None
 ) -> AsyncIterator[JudgeClient]:
     """The way to the service that this environment gives access to."""
-    answerer = VertexProvider.from_environ(environ, [], 32)
+    provider = VertexProvider.from_environ(environ, [], 32)
     async with JudgeClient(
-        answerer, store or MemoryStore(), JudgeSettings(), patience=patience
+        provider, store or SqliteStore.in_memory(), JudgeSettings(), retry=retry
     ) as ask:
         yield ask
 
 
 async def scored(
-    environ: dict[str, str], name: str, *answers: str, store: MemoryStore | None = None
+    environ: dict[str, str], name: str, *answers: str, store: SqliteStore | None = None
 ) -> CriterionResult:
     """What a criterion makes of a conversation with these answers."""
     async with asker(environ, store) as ask:
@@ -153,7 +153,7 @@ async def test_what_may_pass_is_tried_again(
 ) -> None:
     """By us, once for each refusal, and never by the SDK, which does not heed the service."""
     vertex.faults = lambda number: fault if number <= 2 else None
-    async with asker(vertex.environ(tmp_path), patience=RetryPolicy(first_retry=0.01)) as ask:
+    async with asker(vertex.environ(tmp_path), retry=RetryPolicy(first_retry=0.01)) as ask:
         result = await scored_by(ask, "safety_v1", "All well.")
         assert (result.score, len(vertex.requests)) == (1.0, 3)
         assert ask.usage().judge_retries == 2
@@ -169,7 +169,7 @@ async def test_the_services_own_wait_is_kept(vertex: VertexStandin, tmp_path: Pa
     """`Retry-After` says one second; our own wait would be longer than a verdict may take."""
     vertex.faults = lambda number: Fault.BUSY_RETRY_AFTER if number == 1 else None
     ours = RetryPolicy(first_retry=1e6, longest_retry=1e6)
-    async with asker(vertex.environ(tmp_path), patience=ours) as ask:
+    async with asker(vertex.environ(tmp_path), retry=ours) as ask:
         assert (await scored_by(ask, "safety_v1", "All well.")).score == 1.0
     first, second = vertex.requests
     assert second.at - first.at >= 1.0
@@ -224,7 +224,7 @@ async def test_a_key_of_express_mode_does_as_well(vertex: VertexStandin) -> None
 
 async def test_the_same_is_asked_once(vertex: VertexStandin, tmp_path: Path) -> None:
     """The store has it: the other side, and the next run, cost nothing."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
     for _ in range(2):
         await scored(vertex.environ(tmp_path), "safety_v1", "All well.", store=store)
     assert len(vertex.requests) == 1
@@ -246,15 +246,15 @@ async def test_twenty_calls_go_side_by_side(vertex: VertexStandin, tmp_path: Pat
 async def test_closing_does_not_wait_for_the_service(vertex: VertexStandin, tmp_path: Path) -> None:
     """A call that hangs is let go of, and its thread comes free."""
     vertex.faults = always(Fault.HANG)
-    answerer = VertexProvider.from_environ(vertex.environ(tmp_path), [], 4)
-    assert isinstance(answerer, VertexProvider)
+    provider = VertexProvider.from_environ(vertex.environ(tmp_path), [], 4)
+    assert isinstance(provider, VertexProvider)
     question = registry.parse("safety_v1", 1.0)._question({"prompt": "p", "response": "r"})  # type: ignore[attr-defined] # what the criterion asks
-    asking = asyncio.create_task(answerer.answer(question, 1))
+    asking = asyncio.create_task(provider.answer(question, 1))
     await until(lambda: bool(vertex.requests) or asking.done())
     asking.cancel()
     async with asyncio.timeout(LONG):
-        await answerer.close()
-    for thread in answerer._threads._threads:
+        await provider.close()
+    for thread in provider._threads._threads:
         await asyncio.to_thread(thread.join, LONG)
         assert not thread.is_alive()
 
@@ -265,10 +265,10 @@ sys.path.insert(0, {tests!r})
 from gradegate.judge.providers.vertex import VertexProvider
 from gradegate.criteria import registry
 async def main():
-    answerer = VertexProvider.from_environ(json.loads(sys.argv[1]), [], 4)
+    provider = VertexProvider.from_environ(json.loads(sys.argv[1]), [], 4)
     question = registry.parse("safety_v1", 1.0)._question({{"prompt": "p", "response": "r"}})
-    print(json.dumps(await answerer.answer(question, 1)))
-    await answerer.close()
+    print(json.dumps(await provider.answer(question, 1)))
+    await provider.close()
 asyncio.run(main())
 """
 
@@ -308,17 +308,17 @@ def test_without_the_extra_it_says_what_to_install(vertex: VertexStandin, tmp_pa
         text=True,
         check=True,
     )
-    reason, may_pass, *_ = json.loads(done.stdout)
+    reason, retryable, *_ = json.loads(done.stdout)
     assert "pip install 'gradegate[vertex]'" in reason
-    assert not may_pass
+    assert not retryable
 
 
 async def test_an_answer_is_json(vertex: VertexStandin, tmp_path: Path) -> None:
     """As of any judge, so that it can be recorded and replayed."""
-    answerer = VertexProvider.from_environ(vertex.environ(tmp_path), [], 4)
-    assert isinstance(answerer, VertexProvider)
+    provider = VertexProvider.from_environ(vertex.environ(tmp_path), [], 4)
+    assert isinstance(provider, VertexProvider)
     question = registry.parse("safety_v1", 1.0)._question({"prompt": "p", "response": "r"})  # type: ignore[attr-defined] # what the criterion asks
-    reply = await answerer.answer(question, 1)
-    await answerer.close()
+    reply = await provider.answer(question, 1)
+    await provider.close()
     assert isinstance(reply, Reply)
     assert json.loads(reply.text) == {"score": 1.0, "explanation": "", "rubrics": []}

@@ -1,14 +1,13 @@
-"""One asker in virtual time, and what can be said to it."""
+"""One client in virtual time, and what can be said to it."""
 
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from gradegate.judge.client import JudgeClient
-from gradegate.judge.usage import JudgeProgress
 from gradegate.model.question import Votes
 from gradegate.model.settings import JudgeSettings
 from gradegate.ports import CallFailure, Reply
-from gradegate.store.memory import MemoryStore
+from gradegate.store.sqlite import SqliteStore
 from tests.standins.judging import (
     Opinion,
     Scripted,
@@ -17,10 +16,10 @@ from tests.standins.judging import (
 )
 from tests.standins.virtual_time import in_virtual_time
 
-BUSY = CallFailure("429 RESOURCE_EXHAUSTED", may_pass=True, slow_down=True)
-RESET = CallFailure("the connection broke", may_pass=True)
-BAD_KEY = CallFailure("API key not valid", may_pass=False, for_all=True)
-BAD_QUESTION = CallFailure("400 INVALID_ARGUMENT", may_pass=False)
+BUSY = CallFailure("429 RESOURCE_EXHAUSTED", retryable=True, throttled=True)
+RESET = CallFailure("the connection broke", retryable=True)
+BAD_KEY = CallFailure("API key not valid", retryable=False, for_all=True)
+BAD_QUESTION = CallFailure("400 INVALID_ARGUMENT", retryable=False)
 
 
 def yes(*_: object) -> Reply:
@@ -29,28 +28,28 @@ def yes(*_: object) -> Reply:
 
 
 def asking(
-    answerer: Scripted | str,
+    provider: Scripted | str,
     main: Callable[[JudgeClient], Awaitable[Any]],
     *,
-    store: MemoryStore | None = None,
+    store: SqliteStore | None = None,
     limits: JudgeSettings | None = None,
-    progress: Callable[[JudgeProgress], None] = lambda _: None,
+    **options: Any,
 ) -> Any:
-    """Run `main` with an asker, in virtual time."""
+    """Run `main` with a client, in virtual time; options are the client's own."""
 
     async def run() -> Any:
         judge = limits or JudgeSettings()
-        async with JudgeClient(answerer, store or MemoryStore(), judge, progress=progress) as ask:
+        async with JudgeClient(provider, store or SqliteStore.in_memory(), judge, **options) as ask:
             return await main(ask)
 
     return in_virtual_time(run())
 
 
-def ask_once(answerer: Scripted | str, samples: int = 5, **given: Any) -> Votes[Opinion]:
+def ask_once(provider: Scripted | str, samples: int = 5, **given: Any) -> Votes[Opinion]:
     """The votes on one question."""
 
     async def main(ask: JudgeClient) -> Votes[Opinion]:
         return await ask(question(), samples)
 
-    votes: Votes[Opinion] = asking(answerer, main, **given)
+    votes: Votes[Opinion] = asking(provider, main, **given)
     return votes

@@ -59,7 +59,10 @@ def _isolated(folder: Path) -> Iterator[tuple[Launch, str | None]]:
         Hidden(private_places(os.environ, folder / "workspace")),
         Sandbox.for_side(folder / "sides" / "head", [Path(_SYSTEM_PYTHON)]) as sandbox,
     ):
-        yield sandbox.launch(_COMMAND, os.environ), sandbox.warning
+        yield (
+            sandbox.launch(_COMMAND, os.environ),
+            sandbox.warning.text if sandbox.warning else None,
+        )
 
 
 async def main(folder: Path, how: str, words: list[str]) -> None:

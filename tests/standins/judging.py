@@ -1,4 +1,4 @@
-"""Questions, and answerers and a store that do as they are told."""
+"""Questions, and a judge provider that does as it is told."""
 
 import asyncio
 import json
@@ -69,7 +69,7 @@ def says_on(verdicts: Mapping[str, bool]) -> Reply:
 
 
 class Scripted:
-    """An answerer that follows a script and remembers what it was asked."""
+    """A provider that follows a script and remembers what it was asked."""
 
     def __init__(self, script: Script, latency: float = 0.0) -> None:
         self.asked: list[tuple[str, int]] = []

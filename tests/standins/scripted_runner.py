@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Self
 
 from gradegate.model.evalset import Case, Invocation
+from gradegate.model.notice import Notice
 from gradegate.model.runs import NotRun, Trace
 
 Says = Callable[[Case, int], str | NotRun]
@@ -19,7 +20,7 @@ class ScriptedRunner:
         self.rerunnable = rerunnable
         self.made: list[tuple[str, int]] = []
 
-    async def prepare(self) -> str | None:
+    async def prepare(self) -> Notice | None:
         """Nothing to make ready."""
         return None
 

@@ -13,8 +13,8 @@ import pytest
 from ruamel.yaml import YAML
 
 from gradegate.github_action.inputs import Inputs, input_name
+from gradegate.github_action.step import outputs_of
 from gradegate.model.report import Decision, Report, State
-from gradegate.report.render import outputs_of
 from tests.project import GRADEGATE, Project, case, expected, scripted, turn
 from tests.starter import STARTER
 

@@ -1,7 +1,4 @@
-"""An ADK agent: our worker, run by an interpreter that has what the agent needs.
-
-Users' own metrics, called in the environment of a suite's agent.
-"""
+"""An ADK agent, and users' own metrics: our worker, run by an interpreter that has google-adk."""
 
 import asyncio
 import tempfile
@@ -10,12 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
-from gradegate.agents.environment import AgentEnvironment, worker_in
+from gradegate.agents.environment import AgentEnvironment, worker_command
 from gradegate.agents.line_agent import CommandAgent, Pool
 from gradegate.agents.line_process import Answer, Failure, Limits
 from gradegate.agents.sandbox import Sandbox
 from gradegate.agents.users import written_users
 from gradegate.model.evalset import Case
+from gradegate.model.notice import Notice, notice
 from gradegate.model.runs import NotRun, Trace
 from gradegate.model.settings import Suite
 from gradegate.ports import UserFactory
@@ -64,17 +62,16 @@ class AdkAgent:
             await self._agent.__aexit__()
         self._folder.cleanup()
 
-    async def prepare(self) -> str | None:
+    async def prepare(self) -> Notice | None:
         """Make the environment and start the agent in it, so that it is loaded when asked."""
         place = self._root / (self._suite.agent or ".")
         if not place.is_dir() and not place.with_suffix(".py").is_file():
-            return f"there is no agent at {self._suite.agent}"
+            return notice("agent.missing", place=self._suite.agent)
         folder = self._own_folder()
         found = await self._environment.interpreter(place, folder)
-        if isinstance(found, str):
+        if isinstance(found, Notice):
             return found
-        worker = worker_in(folder)
-        command = [str(found.python), "-s", str(worker), str(place), *map(str, found.import_from)]
+        command = worker_command("agent", folder, found, place)
         limits = Limits(memory_mb=self._suite.memory_mb)
         launch = self._environment.launch(command, limits)
         self._agent = CommandAgent(
@@ -95,7 +92,7 @@ class AdkAgent:
     async def run(self, case: Case, run: int) -> Trace | NotRun:
         """Run one case from the start."""
         if self._agent is None:
-            return NotRun("the agent was not made ready")
+            return NotRun.because(notice("agent.not_ready"))
         return await self._agent.run(case, run)
 
     def _own_folder(self) -> Path:
@@ -105,7 +102,6 @@ class AdkAgent:
         return folder
 
 
-_SCRIPT = "measure.py"
 _STARTING_TIME = 300.0
 """Seconds that google-adk may take to be imported, on a machine that is busy."""
 
@@ -159,10 +155,9 @@ class AdkMetrics:
         folder = self._own_folder()
         place = root / (suite.agent or ".")
         found = await self._environment.interpreter(place, folder)
-        if isinstance(found, str):
-            return found
-        script = worker_in(folder) / _SCRIPT
-        command = [str(found.python), "-s", str(script), str(place), *map(str, found.import_from)]
+        if isinstance(found, Notice):
+            return found.text
+        command = worker_command("metrics", folder, found, place)
         launch = self._environment.launch(command, Limits(memory_mb=suite.memory_mb))
         return Pool(replace(launch, cwd=root))
 

@@ -4,12 +4,13 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from gradegate.agents.line_process import Launch, Limits
 from gradegate.agents.requirements import find_recipe
 from gradegate.agents.sandbox import Sandbox
 from gradegate.agents.uv import EnvironmentBuilder, NotBuilt
+from gradegate.model.notice import Notice, notice
 from gradegate.model.settings import Suite
 
 WORKER = Path(__file__).parent / "adk_worker"
@@ -61,23 +62,23 @@ class AgentEnvironment:
         """How to start something in it."""
         return self.sandbox.launch(command, self.environ, self.names, limits)
 
-    async def interpreter(self, place: Path, spare: Path) -> Interpreter | str:
+    async def interpreter(self, place: Path, spare: Path) -> Interpreter | Notice:
         """The one for a program at this place, or why there is none."""
         chosen = self.agent_python or self.suite.python
         if chosen:
             python = _existing(self.root, chosen)
             if python is None:
-                return f"there is no {chosen}"
+                return notice("python.missing", python=chosen)
             blocked = self._blocked_at(python)
             return _closed(chosen, blocked) if blocked else Interpreter(python, (self.root,))
         recipe = find_recipe(self.root, place, self.suite.requirements)
-        if isinstance(recipe, str):
+        if isinstance(recipe, Notice):
             return recipe
         built = await EnvironmentBuilder(
             self.cache, self.environ, self.suite.env, self.sandbox.user, spare
         ).build(recipe)
         if isinstance(built, NotBuilt):
-            return built.reason
+            return built.why
         return Interpreter(built, (*recipe.import_from, self.root))
 
     def _blocked_at(self, python: Path) -> Path | None:
@@ -87,17 +88,20 @@ class AgentEnvironment:
         return next(filter(None, map(self.sandbox.blocked_at, outside)), None)
 
 
-def worker_in(folder: Path) -> Path:
-    """A copy of the worker that others may read, as they may not where we are installed."""
+def worker_command(
+    what: Literal["agent", "metrics"], folder: Path, found: Interpreter, place: Path
+) -> list[str]:
+    """How to start the worker for an agent or module at this place.
+
+    It runs from a copy in `folder`, which others may read, as they may not where we are installed.
+    """
     ignore = shutil.ignore_patterns("__pycache__")
-    return shutil.copytree(WORKER, folder / WORKER.name, ignore=ignore, dirs_exist_ok=True)
+    worker = shutil.copytree(WORKER, folder / WORKER.name, ignore=ignore, dirs_exist_ok=True)
+    return [str(found.python), "-s", str(worker), what, str(place), *map(str, found.import_from)]
 
 
-def _closed(python: str, blocked: Path) -> str:
-    return (
-        f"the agent's user cannot run {python}: nobody else gets through {blocked}; name an "
-        f"interpreter outside {blocked}, or leave `python` out and give `requirements`"
-    )
+def _closed(python: str, blocked: Path) -> Notice:
+    return notice("python.closed", python=python, folder=blocked)
 
 
 def _existing(root: Path, python: str) -> Path | None:

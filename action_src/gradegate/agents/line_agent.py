@@ -1,9 +1,4 @@
-"""The processes of one program: one that all share, and others for those who must be alone.
-
-One session with an agent program, in the words of the line protocol.
-
-An agent behind the line protocol: any program, any language.
-"""
+"""An agent behind the line protocol: any program, any language, in the processes it takes."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -16,6 +11,7 @@ from pydantic import ValidationError
 from gradegate.agents.line_process import Answer, Failure, Launch, LineProcess
 from gradegate.agents.users import Dialogue, converse, written_users
 from gradegate.model.evalset import Case, Content, Invocation
+from gradegate.model.notice import Notice
 from gradegate.model.runs import NotRun, Trace
 from gradegate.ports import UserFactory
 
@@ -230,7 +226,7 @@ class CommandAgent:
     async def __aexit__(self, *_: object) -> None:
         await self._pool.close()
 
-    async def prepare(self) -> str | None:
+    async def prepare(self) -> Notice | None:
         """Nothing to make ready."""
         return None
 

@@ -1,13 +1,18 @@
 """An agent's recorded runs, played back."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import PurePosixPath
-from typing import Self
+from typing import Any, Self
 
+from gradegate.criteria.custom import NO_ENVIRONMENT
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import Case
-from gradegate.model.runs import NotRun, Trace, Traces
+from gradegate.model.notice import Notice, notice
+from gradegate.model.runs import NotRun, Side, Trace, Traces
+from gradegate.model.settings import Suite
+from gradegate.ports import AgentRunner, Ask, MetricCaller
 
 Runs = Mapping[int, Trace]
 
@@ -40,7 +45,7 @@ class RecordedAgent:
                     "is no such case: correct `eval_set` and `eval_id`, or record it again"
                 )
 
-    async def prepare(self) -> str | None:
+    async def prepare(self) -> Notice | None:
         """Nothing to make ready."""
         return None
 
@@ -49,11 +54,11 @@ class RecordedAgent:
         runs = self._recorded(case)
         if run in runs:
             return runs[run].model_copy(update={"suite": case.suite, "eval_set": case.eval_set})
-        wanted = f"case {case.eval_id!r} of {case.eval_set}"
+        wanted = {"file": self._source, "case": case.eval_id, "eval_set": case.eval_set}
         if not runs:
-            return NotRun(f"{self._source} holds no trace of {wanted}")
+            return NotRun.because(notice("recorded.no_trace", **wanted))
         have = ", ".join(str(number) for number in sorted(runs))
-        return NotRun(f"{self._source} holds no run {run} of {wanted}, only: {have}")
+        return NotRun.because(notice("recorded.no_run", run=run, have=have, **wanted))
 
     def _recorded(self, case: Case) -> Runs:
         """By the eval set's path where the recording has it, else by the set's id."""
@@ -65,6 +70,43 @@ class RecordedAgent:
 
     async def __aexit__(self, *_: object) -> None:
         pass
+
+
+class RecordedAgents:
+    """Every suite's agent is one recording; there is nothing to keep apart."""
+
+    def __init__(self, traces: Traces, source: str) -> None:
+        self._traces = traces
+        self._source = source
+
+    def runner_for(
+        self, suite: Suite, side: Side, ask: Ask, cases: Sequence[Case] | None
+    ) -> AgentRunner:
+        """The recording, which may hold none but these cases."""
+        del side, ask
+        agent = RecordedAgent(self._traces, suite.name, self._source)
+        agent.refuse_strangers(cases or ())
+        return agent
+
+    def metrics_for(self, suite: Suite, side: Side) -> AbstractAsyncContextManager[MetricCaller]:
+        """There is no agent's environment to call them in."""
+        del suite, side
+        return nullcontext(_no_environment)
+
+    def warnings(self) -> Sequence[Notice]:
+        """None."""
+        return ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+async def _no_environment(request: dict[str, Any]) -> dict[str, Any] | str:
+    del request
+    return NO_ENVIRONMENT
 
 
 def _by_case(traces: Iterable[Trace], source: str) -> Mapping[tuple[str, str], Runs]:

@@ -9,6 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from gradegate.model.notice import Notice, notice
+
 DEFAULT_ADK = "google-adk==2.13.0"
 """For an agent that says nothing of what it needs."""
 
@@ -65,7 +67,7 @@ class Recipe:
                 yield from _requirements(self.file, set())
 
 
-def find_recipe(root: Path, agent: Path, requirements: str | None = None) -> Recipe | str:
+def find_recipe(root: Path, agent: Path, requirements: str | None = None) -> Recipe | Notice:
     """What the suite names, or the nearest needs at or above the agent; or what is wrong.
 
     Args:
@@ -76,14 +78,15 @@ def find_recipe(root: Path, agent: Path, requirements: str | None = None) -> Rec
     if requirements is not None:
         named = (root / requirements).resolve()
         if not named.is_relative_to(root.resolve()):
-            return f"`requirements` leads outside the repository: {requirements}"
+            return notice("requirements.outside", requirements=requirements)
         if named.name in ("pyproject.toml", "uv.lock"):
             named = named.parent
         if named.is_dir():
-            return _in_folder(named) or f"there are no requirements in {requirements}"
+            found = _in_folder(named)
+            return found or notice("requirements.empty", requirements=requirements)
         if named.is_file():
             return Recipe(Kind.REQUIREMENTS, named.parent, named)
-        return f"there is no {requirements}, which `requirements` names"
+        return notice("requirements.missing", requirements=requirements)
     for folder in (agent, *agent.parents):
         if not folder.is_relative_to(root):
             break

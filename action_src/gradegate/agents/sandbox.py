@@ -1,11 +1,10 @@
-"""What an agent's process may see of our environment.
+"""Keeps an agent, which runs the pull request's code, away from us and from the other side.
 
-Keeps an agent, which runs the pull request's code, away from us and from the other side.
-
-As root the agent gets a uid that no other process has, its checkout and a home for itself
-alone, and every process of that uid is ended with the sandbox. Otherwise it shares our uid:
-still limited, still ended with all its descendants, and our memory and environment closed to
-it, but this user's files are within its reach. `Sandbox.warning` says so.
+It sees of our environment what its suite names. As root the agent gets a uid that no other
+process has, its checkout and a home for itself alone, and every process of that uid is ended with
+the sandbox. Otherwise it shares our uid: still limited, still ended with all its descendants, and
+our memory and environment closed to it, but this user's files are within its reach.
+`Sandbox.warning` says so.
 """
 
 import ctypes
@@ -25,10 +24,11 @@ from typing import Self
 
 from gradegate.agents.line_process import LIBRARIES, Launch, Limits, supervisor
 from gradegate.model.errors import InputError
+from gradegate.model.notice import Notice, notice
 
 _ALWAYS = ("PATH", "LANG", "LC_ALL")
 _NEVER = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_")
-_USUAL_PATH = "/usr/local/bin:/usr/bin:/bin"
+USUAL_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def agent_environment(
@@ -56,7 +56,7 @@ def agent_environment(
                 "give the agent a variable under another name"
             )
     seen = {name: environ[name] for name in (*_ALWAYS, *names) if name in environ}
-    path = seen.get("PATH") or _USUAL_PATH
+    path = seen.get("PATH") or USUAL_PATH
     return {**seen, "PATH": _with_python(path, command), "HOME": str(home), "TMPDIR": str(home)}
 
 
@@ -91,7 +91,7 @@ class Sandbox:
     """Where and as whom one side's agent of one suite runs, until it is closed."""
 
     def __init__(
-        self, checkout: Path, home: Path, identity: Identity | None, warning: str | None
+        self, checkout: Path, home: Path, identity: Identity | None, warning: Notice | None
     ) -> None:
         self.checkout = checkout
         self.home = home
@@ -185,7 +185,7 @@ class Hidden:
     def __init__(self, places: Iterable[Path]) -> None:
         self._places = tuple(places)
         self._modes: dict[Path, int] = {}
-        self.warnings: tuple[str, ...] = ()
+        self.warnings: tuple[Notice, ...] = ()
 
     def __enter__(self) -> Self:
         if _may_switch():
@@ -197,31 +197,23 @@ class Hidden:
             with suppress(FileNotFoundError):
                 place.chmod(mode)
 
-    def _hide(self, place: Path) -> str | None:
+    def _hide(self, place: Path) -> Notice | None:
         try:
             mode = place.stat().st_mode & 0o7777
             if mode & 0o077:
                 place.chmod(mode & 0o7700)
                 self._modes[place] = mode
         except OSError as error:
-            return f"{place} could not be hidden from the agents: {error.strerror}"
+            return notice("sandbox.not_hidden", place=place, error=error.strerror)
         return None
 
 
-def _identity_for(needs: Iterable[Path]) -> tuple[Identity | None, str | None]:
+def _identity_for(needs: Iterable[Path]) -> tuple[Identity | None, Notice | None]:
     if not _may_switch():
-        return None, (
-            f"the agent ran as the same user as gradegate (uid {os.getuid()}), because only root "
-            "can give it another: it could read and change this user's files, among them the "
-            "repository's `.git`, the store and the other side's copy"
-        )
+        return None, notice("sandbox.same_user", uid=os.getuid())
     for place in needs:
         if blocked := blocked_at(place):
-            return None, (
-                f"the agent ran as the same user as gradegate (uid {os.getuid()}), because no "
-                f"other user can get through {blocked} to {place}, which it needs: it could read "
-                "and change this user's files, the other side's copy among them"
-            )
+            return None, notice("sandbox.blocked", uid=os.getuid(), folder=blocked, place=place)
     return _claim_uid(), None
 
 
@@ -303,7 +295,7 @@ def _give(folder: Path, uid: int) -> None:
             os.chown(Path(top, name), uid, uid, follow_symlinks=False)
 
 
-def _sweep(uid: int) -> str | None:
+def _sweep(uid: int) -> Notice | None:
     """End all processes of the uid; again, should one of them end our helper first.
 
     Once the helper is through nobody of the uid can fork: what a look through /proc does not
@@ -316,4 +308,4 @@ def _sweep(uid: int) -> str | None:
         if helper.returncode == 0 and uid not in _uids_of_processes():
             return None
         time.sleep(_SETTLING)
-    return f"processes of the agent's (uid {uid}) could not be ended"
+    return notice("sandbox.not_ended", uid=uid)

@@ -1,7 +1,4 @@
-"""Who speaks to the agent, and how a conversation goes.
-
-A user played by a model: speaks to any agent, whoever runs it.
-"""
+"""Who speaks to the agent: a user written down, or one played by a model; and how it goes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,6 +16,7 @@ from gradegate.model.evalset import (
     Invocation,
     Part,
 )
+from gradegate.model.notice import notice
 from gradegate.model.question import PlainText, Question
 from gradegate.model.runs import NotRun
 from gradegate.model.simulation import NO_LIMIT, STOP_SIGNAL, SimulatorConfig, UserPersona, fill_in
@@ -51,7 +49,7 @@ class NobodyToTalk:
     async def next_message(self, dialogue: Sequence[Invocation]) -> Content | NotRun | None:
         """Say that this cannot be run."""
         del dialogue
-        return NotRun("the case has a simulated user, and there is no model here to play it")
+        return NotRun.because(notice("user.no_model"))
 
 
 def written_users(case: Case, run: int) -> User:
@@ -114,10 +112,10 @@ class SimulatedUser:
         try:
             question = self._question(dialogue)
         except ValueError as error:
-            return NotRun(f"the simulated user cannot speak: {error}")
+            return NotRun.because(notice("user.cannot_speak", error=error))
         votes = await self._ask(question, _TRIES)
         if votes.failure is not None or not votes.answers:
-            return NotRun(f"the simulated user could not go on: {votes.failure}")
+            return NotRun.because(notice("user.no_answer", why=votes.why))
         text = votes.answers[0].text.strip()
         return None if STOP_SIGNAL in text.lower() else _said(text)
 

@@ -1,6 +1,6 @@
-"""The uv that makes agents' environments, also for a user who cannot get to where it is.
+"""Environments of agents, made with uv: one for all that need the same, kept between runs.
 
-Environments of agents, made with uv: one for all that need the same, kept between runs.
+uv runs as the agent's user, also where that user cannot get to where our uv is.
 """
 
 import asyncio
@@ -18,9 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from gradegate.agents.requirements import DEFAULT_ADK, Kind, Recipe
-from gradegate.agents.sandbox import blocked_at
-
-MISSING = "uv is not installed: `pip install uv`, or name an interpreter with `python`"
+from gradegate.agents.sandbox import USUAL_PATH, blocked_at
+from gradegate.model.notice import Notice, notice
 
 
 def find_uv(environ: Mapping[str, str]) -> str | None:
@@ -38,11 +37,11 @@ def found_uvs(environ: Mapping[str, str]) -> Iterator[str]:
 @asynccontextmanager
 async def uv_for_others(
     found: Sequence[str], runs: Callable[[str], Awaitable[bool]]
-) -> AsyncIterator[tuple[str, str] | str]:
+) -> AsyncIterator[tuple[str, str] | Notice]:
     """The first uv that another user can run: its path, and where that user finds it.
 
     Where it is closed to others, as in root's home, that is a copy which only we can change,
-    for as long as the context lasts. A string says why there is none.
+    for as long as the context lasts. A notice says why there is none.
     """
     blocked = None
     for uv in found:
@@ -55,7 +54,10 @@ async def uv_for_others(
             if await runs(copy):
                 yield uv, copy
                 return
-    yield _why_not(found[-1], blocked) if found else MISSING
+    if found:
+        yield notice("uv.closed", uv=found[-1], folder=blocked)
+    else:
+        yield notice("uv.missing")
 
 
 def _copied(uv: str, folder: Path) -> str:
@@ -63,14 +65,6 @@ def _copied(uv: str, folder: Path) -> str:
     copy = shutil.copyfile(uv, folder / "uv")
     copy.chmod(0o755)
     return str(copy)
-
-
-def _why_not(uv: str, blocked: Path | None) -> str:
-    return (
-        f"the agent's user cannot run {uv}: nobody else gets through {blocked}, and a copy of it "
-        "alone does not run; install uv where everybody may run it, such as /usr/local/bin, or "
-        "name an interpreter with `python`"
-    )
 
 
 _PASSED_ON = (
@@ -90,7 +84,6 @@ _PASSED_ON = (
     "all_proxy",
     "no_proxy",
 )
-_USUAL_PATH = "/usr/local/bin:/usr/bin:/bin"
 _READY = ".ready"
 _TAIL = 15
 _TIME_LIMIT = 900.0
@@ -104,7 +97,7 @@ _HAS_ADK = "import importlib.metadata as m; m.version('google-adk')"
 class NotBuilt:
     """Why there is no environment, with the end of what uv said."""
 
-    reason: str
+    why: Notice
 
 
 @dataclass(frozen=True)
@@ -131,17 +124,17 @@ class EnvironmentBuilder:
             self._hand_over(Path(home))
             work = _Work("uv", recipe.folder, self._environment(home), self.user)
             async with self._uv(work) as uv:
-                if isinstance(uv, str):
+                if isinstance(uv, Notice):
                     return NotBuilt(uv)
                 name, program = uv
                 return await self._in_home(recipe, replace(work, uv=program), name)
 
     @asynccontextmanager
-    async def _uv(self, work: "_Work") -> AsyncIterator[tuple[str, str] | str]:
+    async def _uv(self, work: "_Work") -> AsyncIterator[tuple[str, str] | Notice]:
         """What uv is called and where to start it, or why it cannot be."""
         if self.user is None:
             uv = find_uv(self.environ)
-            yield (uv, uv) if uv else MISSING
+            yield (uv, uv) if uv else notice("uv.missing")
             return
 
         async def runs(program: str) -> bool:
@@ -185,21 +178,21 @@ class EnvironmentBuilder:
         for step in _steps(recipe, place / "venv", request):
             done = await work.call(*step, seconds=deadline - time.monotonic(), env=env)
             if not done.ok:
-                return NotBuilt(f"{_what(recipe)} cannot be installed:\n{done.tail}")
+                return NotBuilt(notice("uv.failed", what=_what(recipe), tail=done.tail))
         if not (await work.run([python, "-I", "-c", _HAS_ADK], 60)).ok:
             adk = ["pip", "install", "--python", python, DEFAULT_ADK]
             done = await work.call(*adk, seconds=deadline - time.monotonic())
             if not done.ok:
-                return NotBuilt(f"{DEFAULT_ADK} cannot be installed:\n{done.tail}")
+                return NotBuilt(notice("uv.failed", what=DEFAULT_ADK, tail=done.tail))
         self._take_back(place)
-        (place / _READY).write_text(f"{_what(recipe)}\n", encoding="utf-8")
+        (place / _READY).write_text(f"{_what(recipe).text}\n", encoding="utf-8")
         return None
 
     def _environment(self, home: str) -> dict[str, str]:
         named = [name for name in self.named if name.startswith("UV_")]
         seen = {n: self.environ[n] for n in (*_PASSED_ON, *named) if n in self.environ}
         ours = Path(sys.executable).resolve().parent
-        path = f"{self.environ.get('PATH') or _USUAL_PATH}:{ours}"
+        path = f"{self.environ.get('PATH') or USUAL_PATH}:{ours}"
         if self.user is None:
             kept = {"HOME": self.environ.get("HOME", home)}
         else:
@@ -246,8 +239,10 @@ def _steps(recipe: Recipe, venv: Path, request: str | None) -> list[list[str]]:
     return steps
 
 
-def _what(recipe: Recipe) -> str:
-    return recipe.file.name if recipe.file else f"what {recipe.folder.name}/{recipe.kind} lists"
+def _what(recipe: Recipe) -> Notice:
+    if recipe.file:
+        return Notice(text=recipe.file.name)
+    return notice("uv.listed", file=f"{recipe.folder.name}/{recipe.kind}")
 
 
 @dataclass(frozen=True)

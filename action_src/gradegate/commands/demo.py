@@ -3,20 +3,22 @@
 import shutil
 import sys
 import tempfile
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from gradegate.commands.run import evaluate_here
 from gradegate.demo.repository import ANSWERS, DOCS_ONLY, MAIN, PULL_REQUEST, make_repository
-from gradegate.pipeline.evaluate import Evaluation, EvaluationRequest
-from gradegate.report.render import EXIT_CODES, ViewOptions, writable, write_files
-from gradegate.sides.checkout import Wanted
+from gradegate.pipeline.evaluate import Evaluation, evaluate
+from gradegate.pipeline.prepare import EvaluationRequest
+from gradegate.ports import Machine
+from gradegate.progress import run_until_signal
+from gradegate.report.render import EXIT_CODES, ViewOptions, render_views, writable
+from gradegate.sides.checkout import Revisions
 from gradegate.sides.git import Repo
-from gradegate.wiring import STORE_FILE, Machine
+from gradegate.wiring import STORE_FILE, services
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,6 +35,11 @@ FILES = {
     "head.results.json": "every score of the pull request",
     "base.results.json": f"every score of {MAIN}",
 }
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `demo` takes."""
+    parser.add_argument("--out", type=Path, metavar="DIR", help="where to put repo and report")
 
 
 def demo(options: Namespace, environ: Mapping[str, str]) -> int:
@@ -53,9 +60,8 @@ def demo(options: Namespace, environ: Mapping[str, str]) -> int:
     done = _evaluated(folder, environ)
     say()
     print_report(done.report, console)
-    written = write_files(
-        done.report, folder / "report", ViewOptions(), head=done.head, base=done.base
-    )
+    views = render_views(done.report, ViewOptions())
+    written = views.write(folder / "report", done.results)
     _tell_files(say, written)
     _tell_next(say, folder, EXIT_CODES[done.report.decision.state])
     return 0
@@ -65,15 +71,16 @@ def _evaluated(folder: Path, environ: Mapping[str, str]) -> Evaluation:
     """The same job as `gradegate run` does, with nothing kept from earlier ones."""
     repo = Repo.open(folder / "repo", environ)
     with tempfile.TemporaryDirectory(prefix="gradegate-demo-store-") as store:
-        outside = Machine(
+        machine = Machine(
             environ,
             repository=repo.top,
             cache=Path(store),
             answers=folder / ANSWERS.name,
             trusted=True,
         )
-        task = EvaluationRequest(repo, Wanted(head=PULL_REQUEST.name))
-        return evaluate_here(task, outside, Path(store) / STORE_FILE)
+        request = EvaluationRequest(repo, Revisions(head=PULL_REQUEST.name))
+        with services(machine, Path(store) / STORE_FILE) as outside:
+            return run_until_signal(evaluate(request, outside))
 
 
 def _say(console: "Console", line: str = "", style: str = "") -> None:

@@ -1,21 +1,22 @@
-"""`gradegate run`: the whole job at a terminal. Same engine as the Action."""
+"""`gradegate run`: the whole evaluation at a terminal. `gradegate baseline`: one side, kept."""
 
+import asyncio
 import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from gradegate.github_action.event import Local
-from gradegate.github_action.inputs import Inputs
-from gradegate.github_action.plan import BaseRule, Evaluate, plan_for
-from gradegate.pipeline.evaluate import Evaluation, EvaluationRequest, evaluate
-from gradegate.pipeline.prepare import CaseFilter
-from gradegate.progress import ProgressLine, interruptible
-from gradegate.report.render import EXIT_CODES, ViewOptions, writable, write_files
-from gradegate.sides.checkout import Wanted
-from gradegate.sides.git import Repo
-from gradegate.store.sqlite import SqliteStore
-from gradegate.wiring import Machine, cache_folder, store_path
+from gradegate.commands.options import add_answers, add_sides, count, reading
+from gradegate.locales import languages
+from gradegate.model.overrides import READERS, Overrides, read_shard
+from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept
+from gradegate.pipeline.prepare import CaseFilter, EvaluationRequest
+from gradegate.ports import Machine
+from gradegate.progress import run_until_signal
+from gradegate.report.render import EXIT_CODES, ViewOptions, render_views, writable
+from gradegate.sides.checkout import Revisions
+from gradegate.sides.git import NO_BASE, Repo
+from gradegate.wiring import cache_folder, memory_store, services, store_path
 
 HOW_TO_RUN_ALL_THE_SAME = (
     "To see how this side scores all the same: `gradegate run --base none`; to compare it with "
@@ -23,79 +24,135 @@ HOW_TO_RUN_ALL_THE_SAME = (
 )
 
 
+def add_arguments(parser: ArgumentParser) -> None:
+    """What `run` takes."""
+    add_sides(parser)
+    parser.add_argument(
+        "--base",
+        metavar="REV",
+        help="compare with this (default: where head left the default branch); "
+        "`none` leaves it to thresholds",
+    )
+    parser.add_argument("--case", metavar="GLOB", help="only cases whose eval id matches")
+    parser.add_argument("--runs", type=count, metavar="N", help="first runs of each case and side")
+    parser.add_argument(
+        "--fail-on",
+        type=reading("fail-on", READERS["fail_on"]),
+        metavar="KINDS",
+        help="what blocks, as in `regression,new_failure`",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="also write comment, check, page, JUnit and JSON here",
+    )
+    parser.add_argument(
+        "--language", choices=languages(), help="of the report (default: as set, or en)"
+    )
+    parser.add_argument(
+        "--shard",
+        type=reading("shard", read_shard),
+        metavar="N/M",
+        help="only this part of the cases, as in 2/8",
+    )
+    parser.add_argument(
+        "--working-directory",
+        default=".",
+        metavar="DIR",
+        help="the project's folder in the repository",
+    )
+    add_answers(parser)
+    parser.add_argument(
+        "--accept", action="store_true", help="waive regressions, removed cases and loosened rules"
+    )
+    parser.add_argument(
+        "--dry-run", action="store_true", help="say what it would run and ask, and do neither"
+    )
+
+
+def add_baseline_arguments(parser: ArgumentParser) -> None:
+    """What `baseline` takes."""
+    add_sides(parser)
+
+
 def run(options: Namespace, environ: Mapping[str, str]) -> int:
     """Evaluate, print the report, write its files where asked."""
-    inputs = Inputs(
+    repo = Repo.open(options.repo, environ)
+    overrides = Overrides(
         suite=options.suite,
         config=options.config,
-        base=options.base,
         fail_on=options.fail_on,
         runs=options.runs,
         language=options.language,
-        working_directory=options.working_directory,
     )
-    repo = Repo.open(options.repo, environ)
-    plan = plan_for(Local(), inputs)
-    assert isinstance(plan, Evaluate)  # noqa: S101 - a terminal asks for nothing else
-    task = EvaluationRequest(
+    request = EvaluationRequest(
         repo=repo,
-        wanted=wanted_of(plan.base, options.head),
-        inputs=inputs,
-        selection=CaseFilter(case=options.case, shard=options.shard),
+        revisions=Revisions(head=options.head, base=options.base),
+        overrides=overrides,
+        cases=CaseFilter(case=options.case, shard=options.shard),
+        folder=options.working_directory,
         accepted_by="" if options.accept else None,
     )
-    outside = Machine(
+    machine = Machine(
         environ=environ,
         repository=repo.top,
         cache=cache_folder(environ),
         agent_python=options.agent_python,
         answers=options.answers,
     )
-    path = store_path(environ, options.store)
+    store = store_path(environ, options.store)
     if options.dry_run:
-        from gradegate.pipeline.dry_run import dry_run
-
-        return dry_run(task, outside, path)
+        return _dry_run(request, machine, store)
     if options.out is not None:
         writable(options.out)
-    done = evaluate_here(task, outside, path)
-    return show(done, options.out, inputs.language)
+    with services(machine, store) as outside:
+        evaluation = run_until_signal(evaluate(request, outside))
+    return _show(evaluation, options.out, options.language)
 
 
-def wanted_of(base: BaseRule, head: str) -> Wanted:
-    """Which commits a plan means."""
-    return Wanted(head=head, rev=base.rev, merge_of=base.merge_of, meets=base.meets)
+def _dry_run(request: EvaluationRequest, machine: Machine, store: Path) -> int:
+    from gradegate.pipeline.dry_run import dry_run, told
+
+    with services(machine, store) as outside:
+        done = asyncio.run(dry_run(request, outside, memory_store()))
+    for line in told(done):
+        print(line)  # noqa: T201 - the command's answer
+    return 0
 
 
-def evaluate_here(task: EvaluationRequest, outside: Machine, store: Path) -> Evaluation:
-    """Evaluate with progress on standard error; a signal ends it with what is finished kept."""
-    from dataclasses import replace
-
-    narrator = ProgressLine()
-    told = replace(outside, on_runs=narrator.runs, on_asked=narrator.asked)
-    try:
-        with SqliteStore(store) as opened:
-            return interruptible(evaluate(task, told.world(opened)))
-    finally:
-        narrator.close()
-
-
-def show(done: Evaluation, out: Path | None, language: str | None) -> int:
+def _show(evaluation: Evaluation, out: Path | None, language: str | None) -> int:
     """Print the report, and write its files where asked; the exit code."""
     from rich.console import Console
 
     from gradegate.report.headline import nothing_ran
     from gradegate.report.terminal import print_report
 
-    report = done.report
-    spoken = language or done.setup.policy.report.language
+    report = evaluation.report
+    spoken = language or evaluation.settings.language
     console = Console(highlight=False)
     print_report(report, console, language=spoken)
     if nothing_ran(report):
         sys.stderr.write(f"{HOW_TO_RUN_ALL_THE_SAME}\n")
     if out is not None:
-        written = write_files(report, out, ViewOptions(spoken), head=done.head, base=done.base)
+        written = render_views(report, ViewOptions(spoken)).write(out, evaluation.results)
         console.print()
         for path in written:
             console.print(f"wrote {path}", style="dim", markup=False, soft_wrap=True)
     return EXIT_CODES[report.decision.state]
+
+
+def run_baseline(options: Namespace, environ: Mapping[str, str]) -> int:
+    """Evaluate one side into the store."""
+    repo = Repo.open(options.repo, environ)
+    request = EvaluationRequest(
+        repo=repo,
+        revisions=Revisions(head=options.head, base=NO_BASE),
+        overrides=Overrides(suite=options.suite, config=options.config),
+    )
+    machine = Machine(environ, repo.top, cache_folder(environ), agent_python=options.agent_python)
+    store = store_path(environ, options.store)
+    with services(machine, store) as outside:
+        results = run_until_signal(baseline(request, outside))
+    print(kept(results, store))  # noqa: T201 - the command's answer
+    return 0

@@ -1,20 +1,17 @@
-"""What the runs of one case say about one criterion on one side.
-
-Case by case, criterion by criterion: what became of it.
-"""
+"""What the runs of a case say about a criterion: on one side, and on both."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
-from gradegate.compare.confirm import Confirmation
 from gradegate.compare.pairing import Pair
+from gradegate.compare.screening import Confirmation, SuspectId
 from gradegate.criteria import registry
-from gradegate.model.evalset import CaseKey
+from gradegate.model.notice import Notice, with_code
 from gradegate.model.report import CaseCriterion, Change, Verdict
 from gradegate.model.result import UNIT, CriterionResult, Scale, Status
-from gradegate.model.runs import Role, Runs, ScoredRun
+from gradegate.model.runs import Role, ScoredRun, SideRuns
 
 _PASSED = {Status.PASSED: True, Status.INFORMATIONAL: True, Status.FAILED: False}
 Standing = Literal["passed", "failed", "unknown"]
@@ -29,7 +26,7 @@ class SideSummary:
     planned: int
     values: tuple[float, ...]
     threshold: float | None
-    reason: str | None
+    why: Notice | None
     """Why scores are missing, where they are."""
     scale: Scale = UNIT
 
@@ -46,6 +43,15 @@ class SideSummary:
         """The mean of what was scored."""
         return fmean(self.values) if self.values else None
 
+    @property
+    def below_threshold(self) -> bool:
+        """Whether the mean misses the threshold, whichever way is better."""
+        if self.mean is None or self.threshold is None:
+            return False
+        if self.scale.lower_is_better:
+            return self.mean > self.threshold
+        return self.mean < self.threshold
+
 
 def summarize(runs: Iterable[ScoredRun], criterion: str) -> SideSummary:
     """What the first pass says."""
@@ -55,25 +61,22 @@ def summarize(runs: Iterable[ScoredRun], criterion: str) -> SideSummary:
         if run.role is Role.FIRST and criterion in run.result.criteria
     ]
     results = [passed(one) for one in found]
-    missing = [one.reason for one in found if passed(one) is None]
+    missing = [one.why for one in found if passed(one) is None]
     return SideSummary(
         passed=results.count(True),
         evaluated=len(results) - results.count(None),
         planned=max(len(results), 1),
         values=tuple(v for one in found if (v := value_of(one, criterion)) is not None),
         threshold=next((one.threshold for one in found if one.threshold is not None), None),
-        reason=next((reason for reason in missing if reason), None),
+        why=next((why for why in missing if why and why.text), None),
         scale=scale_of(criterion, found[0] if found else None),
     )
 
 
-def fresh(runs: Sequence[ScoredRun], criterion: str, role: Role) -> tuple[bool | None, ...]:
-    """The outcomes of runs made for one purpose, in the order made; None: not evaluated."""
-    return tuple(
-        passed(run.result.criteria[criterion])
-        for run in runs
-        if run.role is role and criterion in run.result.criteria
-    )
+def outcomes(runs: Iterable[ScoredRun], criterion: str) -> tuple[bool | None, ...]:
+    """Whether each run passed, in the order made; None: not evaluated."""
+    results = (run.result.criteria.get(criterion) for run in runs)
+    return tuple(passed(one) if one else None for one in results)
 
 
 def passed(one: CriterionResult) -> bool | None:
@@ -122,7 +125,6 @@ def scale_of(criterion: str, one: CriterionResult | None) -> Scale:
     return (one and one.scale) or registry.scale_of(criterion)
 
 
-SuspectId = tuple[CaseKey, str]
 Settled = Mapping[SuspectId, Confirmation]
 
 
@@ -190,6 +192,11 @@ class PairedResult:
         return self.settled is not None and self.settled.verdict == "flaky"
 
     @property
+    def why(self) -> Notice | None:
+        """Why scores are missing, where they are: head's, or else base's."""
+        return self.head.why or (self.base.why if self.base else None)
+
+    @property
     def is_confirmed(self) -> bool:
         """Whether a test bears the regression out; a flip between single recordings has none."""
         return self.settled is not None and self.settled.confirmed
@@ -208,7 +215,9 @@ class PairedResult:
             p_value=self.settled.p_value if self.settled else None,
             verdict=self.verdict,
             confirmed=self.is_confirmed,
-            reason=head.reason or (base.reason if base else None),
+            below_threshold=head.below_threshold,
+            notice=with_code(self.why),
+            reason=self.why and self.why.text,
         )
 
     def _counts(self) -> tuple[tuple[int, int], tuple[int, int]]:
@@ -223,7 +232,7 @@ class PairedResult:
 
 
 def paired_results(
-    pair: Pair, base: Runs | None, head: Runs, settled: Settled
+    pair: Pair, base: SideRuns | None, head: SideRuns, settled: Settled
 ) -> list[PairedResult]:
     """All criteria of a pair that head has; base's runs were scored with head's config."""
     if pair.head is None:

@@ -1,31 +1,28 @@
-"""Is a case that turned red broken, or does it just fail now and then?
+"""Suspects that the screen left: fresh pairs of runs, and an exact test over them.
 
-A case that passed on base and failed on head is only a *suspect*: agents are not the same
-twice. Fresh runs decide, in three roles, and a run made for one role never counts in another:
-
-1. `recheck`: a case that failed on both sides is a suspect only if base passes when run again.
-2. `screen`: head is run again until it has failed three times (still a suspect) or passed twice
-   (flaky, and cheap to find out).
-3. `confirm`: fresh runs of both sides, side by side, and an exact test over them.
-
-Everything is worked out anew from the runs made so far, so a killed job goes on where it was.
+Two looks at the pairs of each: an early one where all is clear, else one after all of them. The
+suspects are corrected for being several; one that can no longer reach the level costs no more.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
+from gradegate.compare.screening import (
+    MOST_LOST,
+    Confirmation,
+    Suspect,
+    SuspectId,
+    evaluated,
+    screen,
+)
 from gradegate.compare.stats.exact import Count, benjamini_hochberg, worse
 from gradegate.model.report import Verdict
+from gradegate.model.runs import SIDES, Role, RunRequest
 
-NO_RUNS = Count(0, 0)
 CASE_SHARE = 0.25
 """What part of a gate run's alpha goes to single cases; the rest watches whole criteria."""
-SCREEN_FAILS, SCREEN_PASSES = 3, 2
-MOST_LOST = 4
-"""So many runs of a suspect may end without a score, in each role, before it is given up."""
 HOPELESS_ODD, HOPELESS_PAIRS = 3, 3
 """Three runs on the wrong side (base failed, head passed) among the first three pairs: out.
 
@@ -34,73 +31,19 @@ A broken case hardly ever does that; one that is merely flaky does it two times 
 EARLY_COST, FULL_COST = 5.0, 1.25
 """Two looks share the level: one fifth for the early one, four fifths for the full one."""
 
-Runs: TypeAlias = tuple[bool | None, ...]
-"""Fresh runs in order: passed or not. None is a run that could not be evaluated."""
+
+class Settled(NamedTuple):
+    """What became of suspects, as far as it is known."""
+
+    confirmations: Mapping[SuspectId, Confirmation]
+    """Final where nothing is wanted."""
+    wanted: tuple[RunRequest, ...]
+    """Fresh runs that are certain to be needed, whatever they show."""
 
 
-@dataclass(frozen=True, slots=True)
-class Suspect:
-    """A case and criterion that looks worse on head, with every fresh run made for it so far."""
-
-    id: Hashable
-    failed_on_both: bool = False
-    quarantined: bool = False
-    recheck: Runs = ()
-    """Of base."""
-    screen: Runs = ()
-    """Of head."""
-    base: Runs = ()
-    head: Runs = ()
-
-
-class Wanted(NamedTuple):
-    """How many more fresh runs of each side are certain to be needed, whatever they show."""
-
-    id: Hashable
-    role: Literal["recheck", "screen", "confirm"]
-    base: int
-    head: int
-
-
-@dataclass(frozen=True, slots=True)
-class Confirmation:
-    """What became of a suspect.
-
-    `regressed`: confirmed. `flaky`: fresh runs do not bear it out. `unchanged`: it fails on
-    base as well. `uncertain`: too many runs could not be evaluated to say.
-    """
-
-    verdict: Verdict
-    p_value: float | None = None
-    """None where testing stopped before there was anything to compute."""
-    base: Count = NO_RUNS
-    head: Count = NO_RUNS
-    lost: int = 0
-
-    @property
-    def confirmed(self) -> bool:
-        """Whether fresh runs showed it."""
-        return self.verdict is Verdict.REGRESSED
-
-
-Settled: TypeAlias = Mapping[Hashable, Confirmation]
-
-
-def settle(
-    suspects: Iterable[Suspect], *, alpha: float, confirm_runs: int
-) -> Settled | tuple[Wanted, ...]:
-    """The runs to make next, or, where nothing is left to ask, what became of each suspect."""
-    settled, wanted = _walk(tuple(suspects), alpha * CASE_SHARE, confirm_runs)
-    return wanted or settled
-
-
-def give_up(suspects: Iterable[Suspect], *, alpha: float, confirm_runs: int) -> Settled:
-    """What can be said with the runs there are, when no more can be had.
-
-    A suspect that would need more is `uncertain`; one that is settled already keeps its word.
-    """
-    settled, _ = _walk(tuple(suspects), alpha * CASE_SHARE, confirm_runs, last=True)
-    return settled
+def settle(suspects: Iterable[Suspect], *, alpha: float, confirm_runs: int) -> Settled:
+    """What became of each suspect, and the runs to have before that can be said."""
+    return _walk(tuple(suspects), alpha * CASE_SHARE, confirm_runs)
 
 
 def smallest_confirm_runs(alpha: float, suspects: int = 1) -> int:
@@ -109,19 +52,17 @@ def smallest_confirm_runs(alpha: float, suspects: int = 1) -> int:
     return next(runs for runs in range(1, 1_000) if FULL_COST * 0.25**runs <= level)
 
 
-def _walk(
-    suspects: tuple[Suspect, ...], level: float, most: int, *, last: bool = False
-) -> tuple[Settled, tuple[Wanted, ...]]:
-    screened = [(suspect, _screened(suspect, last=last)) for suspect in suspects]
-    wanted = tuple(found for _, found in screened if isinstance(found, Wanted))
-    if wanted:
-        return {}, wanted
+def _walk(suspects: Sequence[Suspect], level: float, most: int) -> Settled:
+    screened = [(suspect, screen(suspect)) for suspect in suspects]
     settled = {s.id: found for s, found in screened if isinstance(found, Confirmation)}
+    wanted = tuple(found for _, found in screened if isinstance(found, RunRequest))
+    if any(isinstance(found, RunRequest) and not suspect.is_new for suspect, found in screened):
+        return Settled(settled, wanted)  # the test needs to know how many suspects are left
     for family in _families([suspect for suspect, found in screened if found is None]):
-        test = _Test(family, _design(level, len(family), most), last=last)
+        test = _Test(family, _design(level, len(family), most))
         wanted += tuple(test.wanted())
         settled |= test.outcomes()
-    return MappingProxyType(settled), wanted
+    return Settled(MappingProxyType(settled), wanted)
 
 
 def _families(suspects: Sequence[Suspect]) -> Iterator[list[Suspect]]:
@@ -130,36 +71,6 @@ def _families(suspects: Sequence[Suspect]) -> Iterator[list[Suspect]]:
     if blocking:
         yield blocking
     yield from ([suspect] for suspect in suspects if suspect.quarantined)
-
-
-def _screened(suspect: Suspect, *, last: bool) -> Confirmation | Wanted | None:
-    """None for a suspect that goes on to be confirmed."""
-    if suspect.failed_on_both:
-        again = _evaluated(suspect.recheck)
-        if not again:
-            return _more_or_lost(suspect, "recheck", suspect.recheck, 1, last=last)
-        if not again[0]:
-            return Confirmation(Verdict.UNCHANGED, base=Count(0, 1))
-    passed = failed = 0
-    for run in _evaluated(suspect.screen):
-        passed += run
-        failed += not run
-        if passed == SCREEN_PASSES:
-            return Confirmation(Verdict.FLAKY, head=Count(passed, passed + failed))
-        if failed == SCREEN_FAILS:
-            return None
-    certain = min(SCREEN_PASSES - passed, SCREEN_FAILS - failed)
-    return _more_or_lost(suspect, "screen", suspect.screen, certain, last=last)
-
-
-def _more_or_lost(
-    suspect: Suspect, role: Literal["recheck", "screen"], runs: Runs, more: int, *, last: bool
-) -> Confirmation | Wanted:
-    lost = runs.count(None)
-    if last or lost > MOST_LOST:
-        return Confirmation(Verdict.UNCERTAIN, head=Count.of(_evaluated(suspect.screen)), lost=lost)
-    on_base = role == "recheck"
-    return Wanted(suspect.id, role, base=more * on_base, head=more * (not on_base))
 
 
 class _Design(NamedTuple):
@@ -196,7 +107,7 @@ class _Evidence(NamedTuple):
 
     @classmethod
     def of(cls, suspect: Suspect, design: _Design) -> "_Evidence":
-        base, head = _evaluated(suspect.base), _evaluated(suspect.head)
+        base, head = evaluated(suspect.base), evaluated(suspect.head)
         pairs = min(len(base), len(head), design.full)
         early = design.early
         if early < design.full and pairs >= early and all(base[:early]) and not any(head[:early]):
@@ -219,12 +130,12 @@ class _Test:
     done, the p-values are final and those still in are the regressions.
     """
 
-    def __init__(self, family: list[Suspect], design: _Design, *, last: bool) -> None:
+    def __init__(self, family: list[Suspect], design: _Design) -> None:
         self.family = family
         self.design = design
         self.evidence = [_Evidence.of(suspect, design) for suspect in family]
         self.given_up = [
-            not found.done and (last or _confirm_lost(suspect) > MOST_LOST)
+            not found.done and _confirm_lost(suspect) > MOST_LOST
             for suspect, found in zip(family, self.evidence, strict=True)
         ]
         at_best = [found.p_value for found in self.evidence]
@@ -232,16 +143,18 @@ class _Test:
         self.still_in = benjamini_hochberg(known, design.level)
         self.could_be_in = benjamini_hochberg(at_best, design.level)
 
-    def wanted(self) -> Iterator[Wanted]:
-        """Runs that are certain to be needed: fewer could settle nothing."""
+    def wanted(self) -> Iterator[RunRequest]:
+        """Outcomes that are certain to be needed: fewer could settle nothing."""
         limit = self.design.level * sum(self.still_in) / len(self.family)
         for suspect, found, alive in zip(self.family, self.evidence, self.still_in, strict=True):
             if alive and not found.done:
                 until = found.base.runs + _pairs_to_settle(found, self.design, limit)
-                base, head = (until - len(_evaluated(r)) for r in (suspect.base, suspect.head))
-                yield Wanted(suspect.id, "confirm", max(0, base), max(0, head))
+                for side, runs in zip(SIDES, (suspect.base, suspect.head), strict=True):
+                    more = until - len(evaluated(runs))
+                    if more > 0:
+                        yield suspect.request(side, Role.CONFIRM, len(runs) + more)
 
-    def outcomes(self) -> dict[Hashable, Confirmation]:
+    def outcomes(self) -> dict[SuspectId, Confirmation]:
         """Meaningful once nothing is wanted."""
         return {
             suspect.id: Confirmation(
@@ -277,10 +190,6 @@ def _pairs_to_settle(found: _Evidence, design: _Design, limit: float) -> int:
 def _odd(base: Sequence[bool], head: Sequence[bool]) -> int:
     first = zip(base[:HOPELESS_PAIRS], head[:HOPELESS_PAIRS], strict=False)
     return sum((not on_base) + on_head for on_base, on_head in first)
-
-
-def _evaluated(runs: Runs) -> Sequence[bool]:
-    return [run for run in runs if run is not None]
 
 
 def _confirm_lost(suspect: Suspect) -> int:

@@ -1,7 +1,4 @@
-"""Criterion by criterion: means over all cases, and whether they moved.
-
-What is reported beside the scores: what a turn costs, on base and on head.
-"""
+"""Criterion by criterion: means over all cases and whether they moved, and what a turn costs."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import fmean
@@ -12,7 +9,7 @@ from gradegate.compare.pairing import Pair
 from gradegate.model.evalset import CaseKey
 from gradegate.model.report import CriterionComparison, Verdict
 from gradegate.model.result import CriterionResult, Scale, Status
-from gradegate.model.runs import Role, Runs, ScoredRun
+from gradegate.model.runs import Role, ScoredRun, SideRuns
 from gradegate.model.settings import Gate
 
 Grouped = Mapping[str, Sequence[PairedResult]]
@@ -30,7 +27,7 @@ def by_criterion(
     return dict(sorted(found.items()))
 
 
-def shifts_of(grouped: Grouped, base: Runs, head: Runs) -> dict[str, CriterionShift]:
+def shifts_of(grouped: Grouped, base: SideRuns, head: SideRuns) -> dict[str, CriterionShift]:
     """Each criterion over the cases that have a base to be compared with."""
     return {
         name: compare_criterion(
@@ -42,7 +39,7 @@ def shifts_of(grouped: Grouped, base: Runs, head: Runs) -> dict[str, CriterionSh
     }
 
 
-def worst_shifts_of(grouped: Grouped, base: Runs, head: Runs) -> dict[str, CriterionShift]:
+def worst_shifts_of(grouped: Grouped, base: SideRuns, head: SideRuns) -> dict[str, CriterionShift]:
     """The same where scores are missing, had each of them been the worst for head."""
     found = {}
     for name, judgements in grouped.items():
@@ -67,7 +64,7 @@ def scale_in(judgements: Sequence[PairedResult]) -> Scale:
 
 
 def _scores(
-    name: str, judgements: Sequence[PairedResult], runs: Runs, *, missing: float | None = None
+    name: str, judgements: Sequence[PairedResult], runs: SideRuns, *, missing: float | None = None
 ) -> Scores:
     keys = [one.pair.key for one in judgements if one.base is not None]
     return [full_passes(runs.get(key, ()), name, missing=missing) for key in keys]
@@ -140,8 +137,8 @@ Numbers = list[tuple[float, ...]]
 
 def informational(
     pairs: Iterable[Pair],
-    base: Runs | None,
-    head: Runs,
+    base: SideRuns | None,
+    head: SideRuns,
     leave_out: Collection[CaseKey] = (),
     *,
     alpha: float,

@@ -1,15 +1,14 @@
-"""The gate's word: what is held against the pull request, and what that comes to.
+"""The gate's word: what is held against a pull request, budgets included, and what it comes to."""
 
-`[gate.budget]`: how much more than base a pull request may spend.
-"""
-
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from gradegate import locales
 from gradegate.compare.case_results import PairedResult
 from gradegate.compare.pairing import Pair
+from gradegate.compare.terms import Terms
 from gradegate.model.evalset import CaseKey
+from gradegate.model.notice import Notice, notice
 from gradegate.model.report import (
     Change,
     CriterionComparison,
@@ -21,171 +20,178 @@ from gradegate.model.report import (
 )
 from gradegate.model.settings import Gate, parse_budget
 
+_NOTHING = Notice(text="")
+"""Said of what could have been found and was not."""
 WAIVED_BY_ACCEPTANCE = frozenset({ReasonKind.REGRESSION, ReasonKind.REMOVED, ReasonKind.LOOSENED})
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What the gate goes by, beside what was measured."""
+class Undecided(NamedTuple):
+    """Something that was not evaluated, and what it could have been."""
 
-    gate: Gate
-    thresholds_only: frozenset[str] = frozenset()
-    """Suites with nothing to compare with: there every score below its threshold blocks."""
-    accepted_by: str | None = None
-    """Who accepted what base would object to; empty where nobody tells who."""
-    quarantined: frozenset[CaseKey] = frozenset()
-
-    def blocks(self, reason: Reason) -> bool:
-        """Whether this kind of finding, of this case, keeps a pull request out."""
-        if self.accepted_by is not None and reason.kind in WAIVED_BY_ACCEPTANCE:
-            return False
-        if _key(reason) in self.quarantined:
-            return False
-        alone = reason.kind is ReasonKind.THRESHOLD and reason.suite in self.thresholds_only
-        return alone or reason.kind in self.gate.fail_on
-
-    def is_new(self, one: PairedResult) -> bool:
-        """Whether the case is new beside others that are not."""
-        return one.is_added and one.pair.key.suite not in self.thresholds_only
+    reason: Reason
+    could_be: tuple[Reason, ...] = ()
+    """Empty: nothing in particular, and so it always counts."""
 
 
-def decide(  # noqa: PLR0913 - all that a decision rests on
-    rules: Rules,
-    pairs: Sequence[Pair],
-    judgements: Sequence[PairedResult],
-    criteria: Sequence[CriterionComparison],
-    others: Iterable[Reason] = (),
-    *,
-    open_criteria: Collection[str] = (),
+def decide(
+    reasons: Iterable[Reason],
+    undecided: Iterable[Undecided],
+    terms: Terms,
+    accepted_by: str | None = None,
 ) -> Decision:
     """Any reason that blocks says no; else, what could not be told and could have.
 
-    `open_criteria` are those that the missing scores could turn into regressions.
+    `accepted_by` is who accepted what base would object to; empty where nobody tells who.
     """
-    given = tuple(others)
-    open_ends = tuple(one for one in given if one.kind is ReasonKind.INCONCLUSIVE)
-    found = [
-        *_of_cases(judgements, rules),
-        *_of_criteria(criteria, rules.gate),
-        *_removed(pairs),
-        *(one for one in given if one.kind is not ReasonKind.INCONCLUSIVE),
-    ]
-    blocking = tuple(reason for reason in found if rules.blocks(reason))
-    notes = tuple(reason for reason in found if not rules.blocks(reason))
+
+    def blocks(reason: Reason) -> bool:
+        return _blocks(reason, terms, accepted=accepted_by is not None)
+
+    found = list(reasons)
+    blocking = tuple(reason for reason in found if blocks(reason))
+    notes = tuple(reason for reason in found if not blocks(reason))
     if blocking:
+        return Decision(state=State.FAIL, reasons=blocking, notes=notes, accepted_by=accepted_by)
+    left = _told_once(
+        one.reason for one in undecided if not one.could_be or any(map(blocks, one.could_be))
+    )
+    if left and ReasonKind.INCONCLUSIVE in terms.gate.fail_on:
         return Decision(
-            state=State.FAIL, reasons=blocking, notes=notes, accepted_by=rules.accepted_by
+            state=State.INCONCLUSIVE, reasons=left, notes=notes, accepted_by=accepted_by
         )
-    undecided = (*open_ends, *_undecided(judgements, rules))
-    told = {reason.criterion for reason in undecided}
-    undecided += tuple(_open_criteria(set(open_criteria) - told, criteria, rules))
-    if undecided and ReasonKind.INCONCLUSIVE in rules.gate.fail_on:
-        state, reasons = State.INCONCLUSIVE, undecided
-    else:
-        state, reasons = State.PASS, ()
-        notes = (*notes, *undecided)
-    return Decision(state=state, reasons=reasons, notes=notes, accepted_by=rules.accepted_by)
+    return Decision(state=State.PASS, notes=(*notes, *left), accepted_by=accepted_by)
 
 
-def _of_cases(judgements: Iterable[PairedResult], rules: Rules) -> Iterator[Reason]:
-    for one in judgements:
+def _blocks(reason: Reason, terms: Terms, *, accepted: bool) -> bool:
+    """Whether this kind of finding, of this case, keeps a pull request out."""
+    if accepted and reason.kind in WAIVED_BY_ACCEPTANCE:
+        return False
+    if _key(reason) in terms.quarantined:
+        return False
+    alone = reason.kind is ReasonKind.THRESHOLD and reason.suite in terms.thresholds_only
+    return alone or reason.kind in terms.gate.fail_on
+
+
+def _told_once(reasons: Iterable[Reason]) -> tuple[Reason, ...]:
+    """A criterion that its cases speak of is not named on its own as well."""
+    listed = list(reasons)
+    told = {reason.criterion for reason in listed if reason.eval_id is not None}
+    return tuple(
+        one for one in listed if one.eval_id is not None or one.criterion not in told - {None}
+    )
+
+
+def findings_of_cases(results: Iterable[PairedResult], terms: Terms) -> Iterator[Reason]:
+    """What got worse, and what is below its threshold."""
+    for one in results:
         if one.verdict is Verdict.REGRESSED:
-            yield _reason(ReasonKind.REGRESSION, one, _regression(one, rules.gate))
-        elif one.falls_short and rules.is_new(one):
-            yield _reason(ReasonKind.NEW_FAILURE, one, f"new, and fails: {_below(one)}")
+            yield _reason(ReasonKind.REGRESSION, one, _regression(one, terms.gate))
+        elif one.falls_short and _is_new(one, terms):
+            yield _reason(ReasonKind.NEW_FAILURE, one, notice("new_failure", what=_below(one)))
         elif one.falls_short:
             yield _reason(ReasonKind.THRESHOLD, one, _below(one))
 
 
-def _regression(one: PairedResult, gate: Gate) -> str:
+def _regression(one: PairedResult, gate: Gate) -> Notice:
     compared = one.comparison()
-    name = one.pair.key.eval_id
-    if compared.confirmed:
-        sides = [
-            f"{passed} of {runs} on {side}"
-            for passed, runs, side in zip(
-                compared.passed, compared.runs, ("base", "head"), strict=True
-            )
-        ]
-        return f"{name}: passed {', '.join(sides)} ({locales.p_value(compared.p_value)})"
-    why = "it cannot be run again" if gate.confirm_runs else "`confirm_runs` is 0"
-    return f"{name}: passed on base and fails on head; {why}, so a flip blocks"
+    case = one.pair.key.eval_id
+    if not compared.confirmed:
+        return notice(
+            "regression.cannot_rerun" if gate.confirm_runs else "regression.not_confirmed",
+            case=case,
+        )
+    (base_passed, head_passed), (base_runs, head_runs) = (
+        map(locales.count, counts) for counts in (compared.passed, compared.runs)
+    )
+    return notice(
+        "regression.confirmed",
+        case=case,
+        base_passed=base_passed,
+        base_runs=base_runs,
+        head_passed=head_passed,
+        head_runs=head_runs,
+        p=locales.p_value(compared.p_value),
+    )
 
 
-def _below(one: PairedResult) -> str:
+def _below(one: PairedResult) -> Notice:
+    case = one.pair.key.eval_id
     if one.head.mean is None:
-        return f"{one.pair.key.eval_id} has no score"
-    needed = locales.score(one.head.threshold, beside=one.head.mean)
-    score = locales.score(one.head.mean, beside=one.head.threshold)
-    return f"{one.pair.key.eval_id}: {one.criterion} is {score} and needs {needed}"
+        return notice("threshold.no_score", case=case)
+    return notice(
+        "threshold.below",
+        case=case,
+        criterion=one.criterion,
+        score=locales.score(one.head.mean, beside=one.head.threshold),
+        needed=locales.score(one.head.threshold, beside=one.head.mean),
+    )
 
 
-def _of_criteria(criteria: Iterable[CriterionComparison], gate: Gate) -> Iterator[Reason]:
+def criterion_regressions(criteria: Iterable[CriterionComparison], gate: Gate) -> Iterator[Reason]:
+    """Criteria whose mean fell too far."""
     for one in criteria:
         if one.verdict is Verdict.REGRESSED and one.delta is not None:
-            moved = "rose" if one.lower_is_better else "fell"
-            by = locales.score(abs(one.delta))
             low, high = one.range or (0.0, 1.0)
-            tolerance = locales.score(gate.tolerance_for(one.name) * (high - low))
-            text = (
-                f"{one.name} {moved} by {by} over {locales.count(one.scored[1])} cases, more than "
-                f"the tolerance of {tolerance} ({locales.p_value(one.p_value)})"
+            told = notice(
+                "criterion.rose" if one.lower_is_better else "criterion.fell",
+                criterion=one.name,
+                by=locales.score(abs(one.delta)),
+                n=locales.count(one.scored[1]),
+                tolerance=locales.score(gate.tolerance_for(one.name) * (high - low)),
+                p=locales.p_value(one.p_value),
             )
-            yield Reason(kind=ReasonKind.REGRESSION, text=text, criterion=one.name)
+            yield Reason.of(ReasonKind.REGRESSION, told, criterion=one.name)
 
 
-def _removed(pairs: Iterable[Pair]) -> Iterator[Reason]:
+def removed_cases(pairs: Iterable[Pair]) -> Iterator[Reason]:
+    """Cases that only base has."""
     for pair in pairs:
         if pair.change is Change.REMOVED:
-            yield _at(ReasonKind.REMOVED, pair, "base has this case and head has not")
+            yield Reason.of(ReasonKind.REMOVED, notice("removed"), pair.key)
 
 
-def _undecided(judgements: Iterable[PairedResult], rules: Rules) -> Iterator[Reason]:
-    """What was not evaluated and would have blocked, had it turned out badly."""
-    for one in judgements:
-        if any(rules.blocks(_reason(kind, one, "")) for kind in _may_be(one, rules)):
-            why = one.head.reason or (one.base.reason if one.base else None) or "too few runs"
-            text = f"{one.pair.key.eval_id}: {one.criterion} could not be evaluated: {why}"
-            yield _reason(ReasonKind.INCONCLUSIVE, one, text)
+def undecided_cases(results: Iterable[PairedResult], terms: Terms) -> Iterator[Undecided]:
+    """What was not evaluated, and what it could have shown, had it turned out badly."""
+    for one in results:
+        could_be = tuple(_reason(kind, one, _NOTHING) for kind in _may_be(one, terms))
+        if could_be:
+            told = notice(
+                "undecided.case",
+                case=one.pair.key.eval_id,
+                criterion=one.criterion,
+                why=one.why or notice("undecided.too_few_runs"),
+            )
+            yield Undecided(_reason(ReasonKind.INCONCLUSIVE, one, told), could_be)
 
 
-def _may_be(one: PairedResult, rules: Rules) -> Iterator[ReasonKind]:
-    """What the missing scores could have shown."""
+def _may_be(one: PairedResult, terms: Terms) -> Iterator[ReasonKind]:
     if one.may_be_worse:
         yield ReasonKind.REGRESSION
     if one.is_open:
-        yield ReasonKind.NEW_FAILURE if rules.is_new(one) else ReasonKind.THRESHOLD
+        yield ReasonKind.NEW_FAILURE if _is_new(one, terms) else ReasonKind.THRESHOLD
 
 
-def _open_criteria(
-    names: Collection[str], criteria: Iterable[CriterionComparison], rules: Rules
-) -> Iterator[Reason]:
+def _is_new(one: PairedResult, terms: Terms) -> bool:
+    """Whether the case is new beside others that are not."""
+    return one.is_added and one.pair.key.suite not in terms.thresholds_only
+
+
+def undecided_criteria(
+    criteria: Iterable[CriterionComparison], names: Collection[str]
+) -> Iterator[Undecided]:
     """Criteria whose mean may have fallen too far in the cases that have no score."""
     for one in criteria:
-        scored, planned = sum(one.scored), sum(one.planned)
-        text = (
-            f"{one.name}: {locales.ratio(scored, planned)} scores could be had; the missing ones "
-            "could hide a regression"
-        )
-        reason = Reason(kind=ReasonKind.REGRESSION, text=text, criterion=one.name)
-        if one.name in names and rules.blocks(reason):
-            yield reason.model_copy(update={"kind": ReasonKind.INCONCLUSIVE})
+        if one.name in names:
+            scored = locales.ratio(sum(one.scored), sum(one.planned))
+            told = notice("undecided.criterion", criterion=one.name, scored=scored)
+            yield Undecided(
+                Reason.of(ReasonKind.INCONCLUSIVE, told, criterion=one.name),
+                (Reason.of(ReasonKind.REGRESSION, _NOTHING, criterion=one.name),),
+            )
 
 
-def _reason(kind: ReasonKind, one: PairedResult, text: str) -> Reason:
-    return _at(kind, one.pair, text, one.criterion)
-
-
-def _at(kind: ReasonKind, pair: Pair, text: str, criterion: str | None = None) -> Reason:
-    key = pair.key
-    return Reason(
-        kind=kind,
-        text=text,
-        suite=key.suite,
-        eval_set=key.eval_set,
-        eval_id=key.eval_id,
-        criterion=criterion,
-    )
+def _reason(kind: ReasonKind, one: PairedResult, told: Notice) -> Reason:
+    return Reason.of(kind, told, one.pair.key, criterion=one.criterion)
 
 
 def _key(reason: Reason) -> CaseKey | None:
@@ -214,28 +220,25 @@ def over_budget(
 ) -> list[Reason]:
     """A reason for each number that exceeds what its budget allows."""
     return [
-        Reason(kind=ReasonKind.BUDGET, text=_text(one, budgets[one.name]), criterion=one.name)
+        Reason.of(ReasonKind.BUDGET, _overrun(one, budgets[one.name]), criterion=one.name)
         for one in criteria
         if one.name in budgets and _exceeds(one)
     ]
 
 
-def unmeasured(criteria: Sequence[CriterionComparison], budgets: Mapping[str, str]) -> list[str]:
+def unmeasured(
+    criteria: Iterable[CriterionComparison], budgets: Mapping[str, str]
+) -> Iterator[Notice]:
     """A warning for each budget that there was nothing to hold against, or nothing to hold."""
     known = {one.name: one for one in criteria}
-    warnings = []
     for name, budget in budgets.items():
         one = known.get(name)
         if one is None or one.head is None:
-            warnings.append(f"the budget for {name} ({budget}): no run tells its {name}")
+            yield notice("budget.unmeasured", criterion=name, budget=budget)
         elif not one.lower_is_better:
-            warnings.append(
-                f"the budget for {name} ({budget}) is ignored: of {name} more is better; give it a "
-                "threshold in test_config.json"
-            )
+            yield notice("budget.more_is_better", criterion=name, budget=budget)
         elif one.allowed is None:
-            warnings.append(f"the budget for {name} ({budget}): base has none to hold it against")
-    return warnings
+            yield notice("budget.no_base", criterion=name, budget=budget)
 
 
 def _exceeds(one: CriterionComparison) -> bool:
@@ -244,9 +247,17 @@ def _exceeds(one: CriterionComparison) -> bool:
     return one.head > one.allowed + _ROUNDING * max(abs(one.allowed), 1.0)
 
 
-def _text(one: CriterionComparison, budget: str) -> str:
+def _overrun(one: CriterionComparison, budget: str) -> Notice:
     head, allowed = (locales.score(value) for value in (one.head, one.allowed))
     if one.base is None:
-        return f"{one.name} is {head}, and its budget allows {allowed} ({budget})"
-    base = locales.score(one.base)
-    return f"{one.name} goes from {base} to {head}, and its budget allows {allowed} ({budget})"
+        return notice(
+            "budget.over_at_once", criterion=one.name, head=head, allowed=allowed, budget=budget
+        )
+    return notice(
+        "budget.over",
+        criterion=one.name,
+        base=locales.score(one.base),
+        head=head,
+        allowed=allowed,
+        budget=budget,
+    )

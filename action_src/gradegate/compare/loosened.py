@@ -3,18 +3,15 @@
 A changed expected answer or a reworded rubric has none; it is shown as an edit.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import inf
-from typing import Any
 
 from gradegate.compare.pairing import Pair
+from gradegate.criteria import registry
 from gradegate.model.evalset import EvalCase, EvalConfig
+from gradegate.model.notice import Notice, notice
 from gradegate.model.report import Reason, ReasonKind
 from gradegate.model.settings import Gate, Quarantine, Settings, Suite, is_looser
-
-_STRICTNESS = {"ANY_ORDER": 0, "IN_ORDER": 1, "EXACT": 2}
-_DEFAULT_SAMPLES = {"hallucinations_v1": 1}
-_USUAL_SAMPLES = 5
 
 
 def loosened(
@@ -22,7 +19,7 @@ def loosened(
 ) -> tuple[Reason, ...]:
     """Every rule that head relaxes, in the settings, the configs and the cases' rubrics."""
     return (
-        *(_reason(text) for text in _settings(base, head)),
+        *(Reason.of(ReasonKind.LOOSENED, told) for told in _settings(base, head)),
         *_configs(pairs),
         *_case_rubrics(pairs),
     )
@@ -40,39 +37,35 @@ def loosened_suites(
         if pair.base and pair.head and pair.base.suite in ours
     )
     return tuple(
-        _reason(f"suite {now}: {text}", suite=now)
+        Reason.of(ReasonKind.LOOSENED, told, suite=now)
         for was, now in moved
-        for text in _suite(ours[was], theirs[now], known=now in ours)
+        for told in _suite(ours[was], theirs[now], known=now in ours)
     )
 
 
-def _suite(was: Suite, now: Suite, *, known: bool) -> Iterator[str]:
+def _suite(was: Suite, now: Suite, *, known: bool) -> Iterator[Notice]:
     if _runs_an_agent(was) and now.traces is not None:
-        yield f"a recording answers cases that base's suite {was.name} has an agent answer"
+        yield notice("loosened.recording", suite=now.name, base=was.name)
     elif not known:
-        yield f"its cases are of base's suite {was.name}, and base has nothing to compare them with"
+        yield notice("loosened.suite", suite=now.name, base=was.name)
 
 
 def _runs_an_agent(suite: Suite) -> bool:
     return suite.traces is None and bool(suite.agent or suite.command)
 
 
-def looser_than_defaults(head: Settings) -> tuple[str, ...]:
+def looser_than_defaults(head: Settings) -> tuple[Notice, ...]:
     """What a first settings file relaxes: it counts at once, and should not do so unseen."""
     return tuple(_settings(Settings(), head))
 
 
-def _reason(text: str, **where: str) -> Reason:
-    return Reason(kind=ReasonKind.LOOSENED, text=text, **where)
-
-
-def _settings(base: Settings | None, head: Settings | None) -> Iterator[str]:
+def _settings(base: Settings | None, head: Settings | None) -> Iterator[Notice]:
     if base is None:
         return
     before, after = base.gate, (head or Settings()).gate
     gone = [kind for kind in before.fail_on if kind not in after.fail_on]
     if gone:
-        yield f"`fail_on` no longer lists {', '.join(gone)}"
+        yield notice("loosened.fail_on", kinds=", ".join(gone))
     for name, was, now, looser in (
         ("tolerance", before.tolerance, after.tolerance, after.tolerance > before.tolerance),
         ("alpha", before.alpha, after.alpha, after.alpha < before.alpha),
@@ -84,14 +77,16 @@ def _settings(base: Settings | None, head: Settings | None) -> Iterator[str]:
         ),
     ):
         if looser:
-            yield f"the gate's `{name}` goes from {was:g} to {now:g}"
+            yield notice("loosened.gate", name=name, was=f"{was:g}", now=f"{now:g}")
     for name in sorted({*_with_tolerance(before), *_with_tolerance(after)}):
         was, now = before.tolerance_for(name), after.tolerance_for(name)
         if now > was:
-            yield f"the tolerance for {name} goes from {was:g} to {now:g}"
+            yield notice("loosened.tolerance", criterion=name, was=f"{was:g}", now=f"{now:g}")
     for name, budget in before.budget.items():
-        if is_looser(budget, after.budget.get(name)):
-            yield f"the budget for {name} goes from {budget} to {after.budget.get(name, 'nothing')}"
+        left = after.budget.get(name)
+        if is_looser(budget, left):
+            dropped = notice("loosened.no_budget") if left is None else left
+            yield notice("loosened.budget", criterion=name, was=budget, now=dropped)
     yield from _runs(base.suite, (head or Settings()).suite)
     yield from _quarantine(base.quarantine, (head or Settings()).quarantine)
 
@@ -106,73 +101,45 @@ def _with_tolerance(gate: Gate) -> list[str]:
     return [name for name, own in gate.criteria.items() if own.tolerance is not None]
 
 
-def _runs(base: Iterable[Suite], head: Iterable[Suite]) -> Iterator[str]:
+def _runs(base: Iterable[Suite], head: Iterable[Suite]) -> Iterator[Notice]:
     now = {suite.name: suite.runs for suite in head}
     for suite in base:
         if now.get(suite.name, suite.runs) < suite.runs:
-            yield f"`runs` of suite {suite.name} goes from {suite.runs} to {now[suite.name]}"
+            yield notice("loosened.runs", suite=suite.name, was=suite.runs, now=now[suite.name])
 
 
-def _quarantine(base: Iterable[Quarantine], head: Iterable[Quarantine]) -> Iterator[str]:
+def _quarantine(base: Iterable[Quarantine], head: Iterable[Quarantine]) -> Iterator[Notice]:
     known = {(entry.eval_set, entry.eval_id): entry.until for entry in base}
     for entry in head:
         until = known.get((entry.eval_set, entry.eval_id))
         if until is None:
-            yield f"{entry.eval_id} is put in quarantine until {entry.until}"
+            yield notice("loosened.quarantined", case=entry.eval_id, until=entry.until)
         elif entry.until > until:
-            yield f"the quarantine of {entry.eval_id} is extended from {until} to {entry.until}"
+            yield notice("loosened.quarantine", case=entry.eval_id, was=until, now=entry.until)
 
 
 def _configs(pairs: Sequence[Pair]) -> Iterator[Reason]:
     """Each relaxed rule once for an eval set, however many cases it has."""
-    seen: set[tuple[str, str]] = set()
+    seen: set[str] = set()
     for pair in pairs:
         if pair.base is None or pair.head is None:
             continue
-        for criterion, text in _config(pair.base.config, pair.head.config):
-            if (pair.head.eval_set, text) not in seen:
-                seen.add((pair.head.eval_set, text))
-                where = {"eval_set": pair.head.eval_set, "criterion": criterion}
-                yield _reason(f"{pair.head.eval_set}: {text}", **where)
+        where = pair.head.eval_set
+        for criterion, told in _config(where, pair.base.config, pair.head.config):
+            if told.text not in seen:
+                seen.add(told.text)
+                yield Reason.of(ReasonKind.LOOSENED, told, eval_set=where, criterion=criterion)
 
 
-def _config(base: EvalConfig, head: EvalConfig) -> Iterator[tuple[str, str]]:
+def _config(where: str, base: EvalConfig, head: EvalConfig) -> Iterator[tuple[str, Notice]]:
     if base == head:
         return
-    for name, before in base.criteria.items():
+    for name in base.criteria:
         if name not in head.criteria:
-            yield name, f"{name} is no longer asked for"
+            yield name, notice("loosened.criterion", eval_set=where, criterion=name)
             continue
-        was, now = _fields(before), _fields(head.criteria[name])
-        for text in (*_threshold(name, base, was, now), *_criterion(name, was, now)):
-            yield name, f"{name}: {text}"
-
-
-def _threshold(
-    name: str, base: EvalConfig, was: Mapping[str, Any], now: Mapping[str, Any]
-) -> Iterator[str]:
-    """Lowered, or raised where a user's own metric is better low."""
-    raised = _number(now, "threshold") - _number(was, "threshold")
-    upside_down = bool(_fields(base.custom_metrics.get(name, {})).get("lower_is_better"))
-    if raised and (raised > 0) == upside_down:
-        yield f"the threshold goes from {was['threshold']:g} to {now['threshold']:g}"
-
-
-def _criterion(name: str, was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
-    matches = [_match_type(fields) for fields in (was, now)]
-    if matches[1] in _STRICTNESS and _STRICTNESS[matches[1]] < _STRICTNESS.get(matches[0], 0):
-        yield f"`match_type` goes from {matches[0]} to {matches[1]}"
-    if now.get("ignore_args") and not was.get("ignore_args"):
-        yield "`ignore_args` is switched on"
-    intermediate = "evaluate_intermediate_nl_responses"
-    if was.get(intermediate) and not now.get(intermediate):
-        yield f"`{intermediate}` is switched off"
-    samples = [_samples(name, fields) for fields in (was, now)]
-    if samples[1] < samples[0]:
-        yield f"`num_samples` goes from {samples[0]} to {samples[1]}"
-    for rubric_id in _rubric_ids(was):
-        if rubric_id not in _rubric_ids(now):
-            yield f"the rubric `{rubric_id}` is taken out"
+        for rule in registry.loosened(name, base, head):
+            yield name, notice("loosened.config", eval_set=where, criterion=name, rule=rule)
 
 
 def _case_rubrics(pairs: Sequence[Pair]) -> Iterator[Reason]:
@@ -181,12 +148,8 @@ def _case_rubrics(pairs: Sequence[Pair]) -> Iterator[Reason]:
             continue
         gone = _own_rubrics(pair.base.definition) - _own_rubrics(pair.head.definition)
         for rubric_id in sorted({rubric_id for rubric_id, _ in gone}):
-            yield _reason(
-                f"the rubric `{rubric_id}` is taken out",
-                suite=pair.key.suite,
-                eval_set=pair.key.eval_set,
-                eval_id=pair.key.eval_id,
-            )
+            told = notice("loosened.rubric", name=rubric_id)
+            yield Reason.of(ReasonKind.LOOSENED, told, pair.key)
 
 
 def _own_rubrics(case: EvalCase) -> set[tuple[str, str]]:
@@ -197,39 +160,3 @@ def _own_rubrics(case: EvalCase) -> set[tuple[str, str]]:
         for rubrics in listed
         for rubric in rubrics or ()
     }
-
-
-def _fields(entry: float | Mapping[str, Any]) -> dict[str, Any]:
-    """An entry as an object with snake_case keys."""
-    from pydantic.alias_generators import to_snake
-
-    if not isinstance(entry, Mapping):
-        return {"threshold": entry}
-    return {to_snake(key): value for key, value in entry.items()}
-
-
-def _number(fields: Mapping[str, Any], name: str) -> float:
-    value = fields.get(name, 0.0)
-    return float(value) if isinstance(value, int | float) else 0.0
-
-
-def _match_type(fields: Mapping[str, Any]) -> str:
-    written = fields.get("match_type", "EXACT")
-    if isinstance(written, int):
-        return ("EXACT", "IN_ORDER", "ANY_ORDER")[written % 3]
-    return str(written).strip().upper().replace("-", "_").replace(" ", "_")
-
-
-def _samples(name: str, fields: Mapping[str, Any]) -> int:
-    usual = _DEFAULT_SAMPLES.get(name, _USUAL_SAMPLES)
-    options = fields.get("judge_model_options")
-    given = _fields(options).get("num_samples", usual) if isinstance(options, Mapping) else usual
-    return given if isinstance(given, int) else usual
-
-
-def _rubric_ids(fields: Mapping[str, Any]) -> list[str]:
-    rubrics = fields.get("rubrics")
-    listed = rubrics if isinstance(rubrics, list) else []
-    return [
-        str(_fields(rubric).get("rubric_id")) for rubric in listed if isinstance(rubric, Mapping)
-    ]

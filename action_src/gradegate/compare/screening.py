@@ -1,110 +1,113 @@
-"""Which cases look worse, which fresh runs would tell, and what those came to."""
+"""Is a case that turned red broken, or does it just fail now and then?
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple, cast
+A case that passed on base and failed on head is only a *suspect*: agents are not the same
+twice. Fresh runs decide, in three roles, and a run made for one role never counts in another:
 
-from gradegate.compare.case_results import PairedResult, SuspectId, fresh
-from gradegate.compare.confirm import (
-    SCREEN_FAILS,
-    SCREEN_PASSES,
-    Confirmation,
-    Suspect,
-    Wanted,
-    settle,
-)
+1. `recheck`: a case that failed on both sides is a suspect only if base passes when run again.
+2. `screen`: head is run again until it has failed three times (still a suspect) or passed twice
+   (flaky, and cheap to find out).
+3. `confirm`: fresh runs of both sides, side by side, and an exact test over them.
+
+A new case that fails is screened as well: it fails for good, or is flaky. The first two are told
+here, the third in `confirm`. Everything is worked out anew from the runs made so far, so a killed
+job goes on where it was.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
 from gradegate.compare.stats.exact import Count
 from gradegate.model.evalset import CaseKey
 from gradegate.model.report import Verdict
-from gradegate.model.runs import Role, Runs
-from gradegate.model.settings import Gate
+from gradegate.model.runs import Role, RunRequest, SideName
+
+NO_RUNS = Count(0, 0)
+SCREEN_FAILS, SCREEN_PASSES = 3, 2
+MOST_LOST = 4
+"""So many runs of a suspect may end without a score, in each role, before it is given up."""
+
+Outcomes: TypeAlias = tuple[bool | None, ...]
+"""Runs in order: passed or not. None is a run that could not be evaluated."""
+SuspectId: TypeAlias = tuple[CaseKey, str]
+"""A case, and the criterion under which it looks worse."""
 
 
-class Fresh(NamedTuple):
-    """Runs to make next of one case: how many on each side, and what for."""
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A case and criterion that looks worse on head, with every fresh run made for it so far."""
 
-    key: CaseKey
-    role: Role
-    base: int
-    head: int
+    id: SuspectId
+    is_new: bool = False
+    """Whether base has nothing to compare it with, so that it is screened and no more."""
+    failed_on_both: bool = False
+    quarantined: bool = False
+    recheck: Outcomes = ()
+    """Of base."""
+    screen: Outcomes = ()
+    """Of head."""
+    base: Outcomes = ()
+    head: Outcomes = ()
 
-
-class Suspects(NamedTuple):
-    """What the first pass leaves open."""
-
-    suspects: tuple[PairedResult, ...]
-    """Passed on base and not on head, or failed on both."""
-    newcomers: tuple[PairedResult, ...]
-    """Without a base to compare with, and failing."""
-
-
-def suspects_of(judgements: Iterable[PairedResult]) -> Suspects:
-    """The judgements that one pass does not settle."""
-    failing = [one for one in judgements if one.head.standing == "failed"]
-    return Suspects(
-        tuple(one for one in failing if one.base and one.base.standing != "unknown"),
-        tuple(one for one in failing if one.base is None),
-    )
+    def request(self, side: SideName, role: Role, total: int) -> RunRequest:
+        """So many runs of its case, in all."""
+        return RunRequest(side, self.id[0], role, total)
 
 
-def next_runs(
-    doubts: Suspects, base: Runs, head: Runs, gate: Gate, quarantined: frozenset[CaseKey]
-) -> tuple[Fresh, ...] | Mapping[SuspectId, Confirmation]:
-    """The fresh runs to make now; where there are none left to make, what they all came to.
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """What became of a suspect.
 
-    A function of the runs made so far and of nothing else: a killed job that reads them back
-    from its journal goes on exactly where it was.
+    `regressed`: confirmed. `flaky`: fresh runs do not bear it out. `unchanged`: it fails on
+    base as well, or is new and fails. `uncertain`: too many runs could not be evaluated to say.
     """
-    found = settle(
-        [_suspect(one, base, head, one.pair.key in quarantined) for one in doubts.suspects],
-        alpha=gate.alpha,
-        confirm_runs=gate.confirm_runs,
-    )
-    wanted = list(found) if isinstance(found, tuple) else []
-    settled = {} if isinstance(found, tuple) else cast("dict[SuspectId, Confirmation]", dict(found))
-    for one in doubts.newcomers:
-        key = (one.pair.key, one.criterion)
-        screened = _screened(fresh(head.get(one.pair.key, ()), one.criterion, Role.SCREEN))
-        if isinstance(screened, int):
-            wanted.append(Wanted(key, "screen", 0, screened))
-        else:
-            settled[key] = screened
-    if wanted:
-        return _merged(wanted)
-    return settled
+
+    verdict: Verdict
+    p_value: float | None = None
+    """None where testing stopped before there was anything to compute."""
+    base: Count = NO_RUNS
+    head: Count = NO_RUNS
+    lost: int = 0
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether fresh runs showed it."""
+        return self.verdict is Verdict.REGRESSED
 
 
-def _suspect(one: PairedResult, base: Runs, head: Runs, quarantined: bool) -> Suspect:  # noqa: FBT001 - a fact of the case
-    key, name = one.pair.key, one.criterion
-    before, after = base.get(key, ()), head.get(key, ())
-    return Suspect(
-        id=(key, name),
-        failed_on_both=one.base is not None and one.base.standing == "failed",
-        quarantined=quarantined,
-        recheck=fresh(before, name, Role.RECHECK),
-        screen=fresh(after, name, Role.SCREEN),
-        base=fresh(before, name, Role.CONFIRM),
-        head=fresh(after, name, Role.CONFIRM),
-    )
+def screen(suspect: Suspect) -> Confirmation | RunRequest | None:
+    """What became of it so far, or the runs to have next; None: it goes on to be confirmed."""
+    if suspect.failed_on_both:
+        again = evaluated(suspect.recheck)
+        if not again:
+            request = suspect.request("base", Role.RECHECK, len(suspect.recheck) + 1)
+            return _unless_lost(suspect, suspect.recheck, request)
+        if not again[0]:
+            return Confirmation(Verdict.UNCHANGED, base=Count(0, 1))
+    passed = failed = 0
+    for run in evaluated(suspect.screen):
+        passed += run
+        failed += not run
+        count = Count(passed, passed + failed)
+        if passed == SCREEN_PASSES:
+            return Confirmation(Verdict.FLAKY, head=count)
+        if failed == SCREEN_FAILS:
+            return Confirmation(Verdict.UNCHANGED, head=count) if suspect.is_new else None
+    certain = min(SCREEN_PASSES - passed, SCREEN_FAILS - failed)
+    request = suspect.request("head", Role.SCREEN, len(suspect.screen) + certain)
+    return _unless_lost(suspect, suspect.screen, request)
 
 
-def _screened(runs: Sequence[bool | None]) -> int | Confirmation:
-    """How many more runs to make of a newcomer, or what they came to."""
-    passed, failed = runs.count(True), runs.count(False)
-    count = Count(passed, passed + failed)
-    if failed >= SCREEN_FAILS:
-        return Confirmation(Verdict.UNCHANGED, head=count)
-    if passed >= SCREEN_PASSES:
-        return Confirmation(Verdict.FLAKY, head=count)
-    if runs.count(None) > SCREEN_FAILS:
-        return Confirmation(Verdict.UNCERTAIN, head=count)
-    return min(SCREEN_FAILS - failed, SCREEN_PASSES - passed)
+def _unless_lost(
+    suspect: Suspect, runs: Outcomes, request: RunRequest
+) -> Confirmation | RunRequest:
+    """The request, unless too many of these runs came to nothing."""
+    lost = runs.count(None)
+    if lost <= MOST_LOST:
+        return request
+    return Confirmation(Verdict.UNCERTAIN, head=Count.of(evaluated(suspect.screen)), lost=lost)
 
 
-def _merged(wanted: Iterable[Wanted]) -> tuple[Fresh, ...]:
-    """One run of a case serves all of its criteria, so the largest wish is enough."""
-    most: dict[tuple[CaseKey, Role], tuple[int, int]] = {}
-    for one in wanted:
-        place = (cast("SuspectId", one.id)[0], Role(one.role))
-        known = most.get(place, (0, 0))
-        most[place] = (max(known[0], one.base), max(known[1], one.head))
-    return tuple(Fresh(key, role, *counts) for (key, role), counts in sorted(most.items()))
+def evaluated(runs: Outcomes) -> Sequence[bool]:
+    """The runs that came to something."""
+    return [run for run in runs if run is not None]

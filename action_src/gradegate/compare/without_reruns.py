@@ -5,10 +5,11 @@ Several runs a side carry a real test, over **all** cases: to pick those that lo
 them on the very runs they were picked by would block up to a third of unchanged pull requests.
 """
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from gradegate.compare.confirm import CASE_SHARE, Confirmation, Runs
+from gradegate.compare.confirm import CASE_SHARE
+from gradegate.compare.screening import Confirmation, Outcomes, SuspectId
 from gradegate.compare.stats.exact import Count, benjamini_hochberg, worse
 from gradegate.model.report import Verdict
 
@@ -17,21 +18,20 @@ from gradegate.model.report import Verdict
 class FixedRuns:
     """A case and criterion with its recorded runs; None is a run without a score."""
 
-    id: Hashable
-    base: Runs
-    head: Runs
+    id: SuspectId
+    base: Outcomes
+    head: Outcomes
     quarantined: bool = False
 
 
-def judge_fixed(cases: Iterable[FixedRuns], *, alpha: float) -> Mapping[Hashable, Confirmation]:
+def judge_fixed(cases: Iterable[FixedRuns], *, alpha: float) -> Mapping[SuspectId, Confirmation]:
     """What the recordings say of each case.
 
     `regressed` with a p-value is confirmed by a test; without one it is a flip between two
     single runs. `uncertain`: nothing was scored on a side, or every run on base passed and every
-    one on head failed but there are too few of them to tell (`recorded_runs_needed` says how
-    many would do).
+    one on head failed but there are too few of them to tell.
     """
-    outcomes: dict[Hashable, Confirmation] = {}
+    outcomes: dict[SuspectId, Confirmation] = {}
     several: list[FixedRuns] = []
     for case in cases:
         base, head = _counts(case)
@@ -44,13 +44,7 @@ def judge_fixed(cases: Iterable[FixedRuns], *, alpha: float) -> Mapping[Hashable
     return outcomes | _tested(several, alpha * CASE_SHARE)
 
 
-def recorded_runs_needed(alpha: float, cases: int) -> int:
-    """Runs a side with which one broken case among so many can be told from a flaky one."""
-    level = alpha * CASE_SHARE / cases
-    return next(runs for runs in range(1, 1_000) if 0.25**runs <= level)
-
-
-def _tested(cases: list[FixedRuns], level: float) -> dict[Hashable, Confirmation]:
+def _tested(cases: list[FixedRuns], level: float) -> dict[SuspectId, Confirmation]:
     drops = {case.id: worse(*_counts(case)) for case in cases}
     gains = {case.id: worse(*reversed(_counts(case))) for case in cases}
     worsened, bettered = (_held(cases, p_values, level) for p_values in (drops, gains))
@@ -66,8 +60,8 @@ def _tested(cases: list[FixedRuns], level: float) -> dict[Hashable, Confirmation
 
 
 def _held(
-    cases: list[FixedRuns], p_values: Mapping[Hashable, float], level: float
-) -> set[Hashable]:
+    cases: list[FixedRuns], p_values: Mapping[SuspectId, float], level: float
+) -> set[SuspectId]:
     """Quarantined cases cannot block: each is a family of its own, outside the others'."""
     families = [[case.id for case in cases if not case.quarantined]]
     families += [[case.id] for case in cases if case.quarantined]

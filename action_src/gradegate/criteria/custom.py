@@ -1,13 +1,18 @@
 """Users' own metrics: `custom_metrics` of an EvalConfig, each a function in the agent's code."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pydantic import Field, ValidationError, model_validator
 
+from gradegate.criteria.base.criterion import Entry, entry_fields
+from gradegate.criteria.base.loosening import threshold_goes
+from gradegate.criteria.rubric_based import RubricFinalResponse
+from gradegate.criteria.tool_trajectory import ToolTrajectory
 from gradegate.model.base import AdkValue, Value
 from gradegate.model.evalset import EvalCase, EvalConfig, Invocation
+from gradegate.model.notice import Notice
 from gradegate.model.result import CriterionResult, InvocationResult, RubricScore, Scale, Status
 from gradegate.model.runs import Trace
 from gradegate.ports import MetricCaller
@@ -16,6 +21,9 @@ NO_ENVIRONMENT = (
     "is a function that is called with google-adk, and there is no environment for it here: use "
     "`gradegate run`, with a suite that has `agent`, `python` or `requirements`"
 )
+
+OPTIONS_OF = (ToolTrajectory, RubricFinalResponse)
+"""Criteria whose options a function may be given too: google-adk hands on the entry as it is."""
 
 
 class _Interval(AdkValue):
@@ -67,8 +75,7 @@ class CustomMetric:
     @property
     def threshold(self) -> float | None:
         """The criterion's, which the function gets to see and goes by as it likes."""
-        given = self.criterion.get("threshold")
-        return float(given) if isinstance(given, int | float) else None
+        return _threshold(self.criterion)
 
     @property
     def scale(self) -> Scale:
@@ -158,12 +165,33 @@ def custom_metrics_of(config: EvalConfig) -> list[CustomMetric]:
     return [
         CustomMetric(
             name,
-            entry if isinstance(entry, Mapping) else {"threshold": entry},
+            entry_fields(entry),
             CustomConfig.model_validate(config.custom_metrics[name]),
         )
         for name, entry in sorted(config.criteria.items())
         if name in config.custom_metrics
     ]
+
+
+def loosened(config: Mapping[str, Any], base: Entry, head: Entry) -> Iterator[Notice]:
+    """What head's entry asks less of the agent than base's, whose metric is so configured."""
+    was, now = _threshold(entry_fields(base)) or 0.0, _threshold(entry_fields(head)) or 0.0
+    if (now > was) if _is_better_low(config) else (now < was):
+        yield threshold_goes(was, now)
+    for criterion in OPTIONS_OF:
+        yield from criterion.loosened_options(base, head)
+
+
+def _is_better_low(config: Mapping[str, Any]) -> bool:
+    try:
+        return CustomConfig.model_validate(config).lower_is_better
+    except ValidationError:
+        return False
+
+
+def _threshold(criterion: Mapping[str, Any]) -> float | None:
+    given = criterion.get("threshold")
+    return float(given) if isinstance(given, int | float) else None
 
 
 def as_adk(turn: Invocation) -> dict[str, Any]:

@@ -1,35 +1,21 @@
 """final_response_match_v2: does the answer say what the expected one says?"""
 
-import asyncio
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from pydantic import Field
 
-from gradegate.criteria.base.criterion import JudgeAnswer, JudgedCriterion, expected_and_actual
+from gradegate.criteria.base.criterion import Turn, TurnCriterion
+from gradegate.criteria.base.judged import answer_details
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.criteria.base.shown import answer_of
-from gradegate.model.evalset import EvalCase, Invocation
-from gradegate.model.result import CriterionResult, InvocationResult
-from gradegate.model.runs import Trace
+from gradegate.criteria.base.validity import ValidityCriterion
+from gradegate.model.result import InvocationResult
 from gradegate.ports import Ask, Needs
 
 PROMPT = Prompt("final_response_match.md.j2", version="2")
 
 
-class Validity(JudgeAnswer):
-    """Whether the answer is valid, reasons first."""
-
-    reasoning: str
-    verdict: Literal["valid", "invalid"]
-
-
-def ballot(answer: Validity) -> Mapping[str, bool]:
-    """One vote on one verdict."""
-    return {"valid": answer.verdict == "valid"}
-
-
-class FinalResponseMatch(JudgedCriterion):
+class FinalResponseMatch(TurnCriterion, ValidityCriterion):
     """Per turn 1.0 where the judge finds the answer valid beside the expected one, else 0.0."""
 
     name: ClassVar[str] = "final_response_match_v2"
@@ -44,30 +30,17 @@ class FinalResponseMatch(JudgedCriterion):
         default=False, description="put what was said between tool calls before both answers"
     )
 
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
-        """Ask for every turn side by side; the majority decides."""
-        pairs = expected_and_actual(case, trace)
-        if isinstance(pairs, str):
-            return self.not_evaluated(pairs)
-        turns = await asyncio.gather(*(self._turn(*pair, ask) for pair in pairs))
-        return self.over_turns(turns)
-
-    async def _turn(self, expected: Invocation, actual: Invocation, ask: Ask) -> InvocationResult:
+    async def score_turn(self, turn: Turn, ask: Ask) -> InvocationResult:
+        """Ask whether the answer is valid beside the expected one."""
         whole = self.include_intermediate_responses_in_final
-        reference = answer_of(expected, with_intermediate=whole)
-        response = answer_of(actual, with_intermediate=whole)
+        reference = answer_of(turn.expected, with_intermediate=whole)
+        response = answer_of(turn.actual, with_intermediate=whole)
         if reference.strip() and not response.strip():
-            said_nothing = {"verdict": "invalid", "reasoning": "The agent gave no answer."}
+            said_nothing = answer_details("invalid", "The agent gave no answer.")
             return self.scored(0.0, details=said_nothing)
         data = {
-            "user_prompt": expected.user_content.text,
+            "user_prompt": turn.expected.user_content.text,
             "reference": reference,
             "response": response,
         }
-        question = self.question(PROMPT, data, Validity, ballot=ballot)
-        votes = await ask(question, self.samples)
-        if votes.failure is not None:
-            return self.unscored(votes.failure)
-        valid = votes.yes["valid"]
-        speaker = next(a for a in votes.answers if ballot(a)["valid"] == valid)
-        return self.scored(float(valid), details=speaker.model_dump())
+        return await self.ask_validity(PROMPT, data, ask)

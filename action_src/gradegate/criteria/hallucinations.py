@@ -2,14 +2,22 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from gradegate.criteria.base.criterion import JudgeAnswer, JudgedCriterion, turns_of
+from gradegate.criteria.base.criterion import (
+    Entry,
+    JudgeAnswer,
+    JudgedCriterion,
+    Turn,
+    TurnCriterion,
+)
+from gradegate.criteria.base.judged import Judged
+from gradegate.criteria.base.loosening import switched_off
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.criteria.base.shown import (
     event_steps,
@@ -19,10 +27,10 @@ from gradegate.criteria.base.shown import (
     steps_of,
     tools_of,
 )
-from gradegate.model.evalset import Content, EvalCase, Invocation, InvocationEvent, Part
+from gradegate.model.evalset import Content, Invocation, InvocationEvent, Part
+from gradegate.model.notice import Notice
 from gradegate.model.question import Votes
-from gradegate.model.result import CriterionResult, InvocationResult, Status
-from gradegate.model.runs import Trace
+from gradegate.model.result import InvocationResult, Status
 from gradegate.ports import Ask, Needs
 
 SEGMENT = Prompt("hallucinations_segment.md.j2", version="1")
@@ -66,16 +74,26 @@ class AgentResponse:
     context: Mapping[str, Any]
 
 
+class CheckedSentence(JudgeAnswer):
+    """One sentence with the majority's view of it, as results.json keeps it."""
+
+    sentence: str
+    label: str
+    grounded: bool
+    reasoning: str | None = None
+    excerpt: str | None = None
+
+
 @dataclass(frozen=True)
 class CheckedResponse:
     """One response's score with its sentences, or why there is none."""
 
     score: float | None = None
-    sentences: Sequence[dict[str, Any]] = ()
+    sentences: Sequence[CheckedSentence] = ()
     failure: str | None = None
 
 
-class Hallucinations(JudgedCriterion):
+class Hallucinations(TurnCriterion, JudgedCriterion):
     """Per response the share of its sentences that are supported, or need no support."""
 
     name: ClassVar[str] = "hallucinations_v1"
@@ -92,26 +110,35 @@ class Hallucinations(JudgedCriterion):
         default=False, description="also check what was said before the final response"
     )
 
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
-        """Check every response of every turn side by side."""
-        pairs = turns_of(case, trace)
-        if isinstance(pairs, str):
-            return self.not_evaluated(pairs)
-        return self.over_turns(
-            await asyncio.gather(*(self._turn(actual, ask) for _, actual in pairs))
-        )
+    @classmethod
+    def evidence(cls, turn: InvocationResult) -> Iterator[Judged]:
+        """Each sentence with its label."""
+        yield from super().evidence(turn)
+        for one in turn.details.get("sentences", ()):
+            said = CheckedSentence.model_validate(one)
+            yield Judged(said.sentence, said.label, said.grounded, said.reasoning or "")
+
+    @classmethod
+    def loosened_options(cls, base: Entry, head: Entry) -> Iterator[Notice]:
+        """What was said on the way is no longer checked."""
+        was, now = cls.as_far_as_valid(base), cls.as_far_as_valid(head)
+        if was.evaluate_intermediate_nl_responses and not now.evaluate_intermediate_nl_responses:
+            yield switched_off("evaluate_intermediate_nl_responses")
+        yield from super().loosened_options(base, head)
 
     def mean_of(self, turns: Sequence[InvocationResult]) -> float:
         """The mean over turns, rounded once as the reference does."""
         return mean(turn.score for turn in turns if turn.score is not None)
 
-    async def _turn(self, turn: Invocation, ask: Ask) -> InvocationResult:
-        responses = responses_of(turn, intermediate=self.evaluate_intermediate_nl_responses)
+    async def score_turn(self, turn: Turn, ask: Ask) -> InvocationResult:
+        """Check every response of the turn side by side."""
+        intermediate = self.evaluate_intermediate_nl_responses
+        responses = responses_of(turn.actual, intermediate=intermediate)
         checked = await asyncio.gather(*(self._check(said, ask) for said in responses))
         scores = [one.score for one in checked if one.score is not None]
         failures = [one.failure for one in checked if one.failure is not None]
         sentences = [
-            {"response": number, **sentence} if len(checked) > 1 else sentence
+            ({"response": number} if len(checked) > 1 else {}) | sentence.model_dump()
             for number, one in enumerate(checked, 1)
             for sentence in one.sentences
         ]
@@ -221,13 +248,20 @@ def _context(
 def _outcome(sentences: Sequence[str], votes: Votes[Labels]) -> CheckedResponse:
     """Per sentence the majority's view, in the words of the first who held it."""
     answers = [in_order(answer.sentences, sentences) for answer in votes.answers]
-    details = []
+    checked = []
     for number, sentence in enumerate(sentences):
         grounded = votes.yes[str(number)]
         speaker = next(a[number] for a in answers if a[number].grounded == grounded)
-        said = {"label": speaker.label, "grounded": grounded, "reasoning": speaker.reasoning}
-        details.append({"sentence": sentence, **said, "excerpt": speaker.excerpt})
-    return CheckedResponse(sum(votes.yes.values()) / len(sentences), details)
+        checked.append(
+            CheckedSentence(
+                sentence=sentence,
+                label=speaker.label,
+                grounded=grounded,
+                reasoning=speaker.reasoning,
+                excerpt=speaker.excerpt,
+            )
+        )
+    return CheckedResponse(sum(votes.yes.values()) / len(sentences), checked)
 
 
 def in_order(labels: Sequence[Label], sentences: Sequence[str]) -> dict[int, Label]:

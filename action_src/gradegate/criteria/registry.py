@@ -1,17 +1,19 @@
 """Which criteria there are. A new one is a new file in this folder, and nothing else."""
 
 import pkgutil
-from collections.abc import Mapping
-from difflib import get_close_matches
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any
 
 from gradegate import criteria
-from gradegate.criteria.base.criterion import Criterion
+from gradegate.criteria import custom
+from gradegate.criteria.base.criterion import Criterion, Entry, entry_fields
+from gradegate.criteria.base.judged import Judged, judged_rubrics
 from gradegate.criteria.efficiency import METRICS
-from gradegate.model.errors import InputError
-from gradegate.model.result import Scale
+from gradegate.model.errors import InputError, did_you_mean
+from gradegate.model.evalset import EvalConfig
+from gradegate.model.notice import Notice
+from gradegate.model.result import InvocationResult, Scale
 
 INFORMATIONAL = frozenset(METRICS)
 """Always reported, never given a threshold: they get budgets instead."""
@@ -21,8 +23,8 @@ class UnknownCriterionError(InputError):
     """A name that is no criterion's."""
 
     def __init__(self, name: str) -> None:
-        nearest = get_close_matches(name.lower(), known(), n=1)
-        hint = f"did you mean `{nearest[0]}`?" if nearest else f"known are {', '.join(known())}"
+        near = did_you_mean(name.lower(), known())
+        hint = f"did you mean `{near}`?" if near else f"known are {', '.join(known())}"
         super().__init__(f"unknown criterion `{name}`: {hint}")
 
 
@@ -68,7 +70,22 @@ def scale_of(name: str) -> Scale:
     return Scale(low=cls.range[0], high=cls.range[1]) if cls else Scale()
 
 
-def parse(name: str, entry: float | Mapping[str, Any]) -> Criterion:
+def evidence(name: str, turn: InvocationResult) -> Iterator[Judged]:
+    """What a criterion, or a user's own metric, has to show of a turn."""
+    cls = criterion_class(name)
+    return cls.evidence(turn) if cls else judged_rubrics(turn)
+
+
+def loosened(name: str, base: EvalConfig, head: EvalConfig) -> Iterator[Notice]:
+    """What head asks less of the agent in the entry of a criterion that both sides have."""
+    was, now = base.criteria[name], head.criteria[name]
+    cls = criterion_class(name)
+    if cls is None or name in base.custom_metrics:
+        return custom.loosened(base.custom_metrics.get(name, {}), was, now)
+    return cls.loosened(was, now)
+
+
+def parse(name: str, entry: Entry) -> Criterion:
     """An `EvalConfig` entry as the criterion it configures.
 
     Raises UnknownCriterionError, NoThresholdError for one that only informs, or pydantic's
@@ -79,11 +96,10 @@ def parse(name: str, entry: float | Mapping[str, Any]) -> Criterion:
     cls = criterion_class(name)
     if cls is None:
         raise UnknownCriterionError(name)
-    fields = entry if isinstance(entry, Mapping) else {"threshold": entry}
-    return cls.model_validate(fields)
+    return cls.model_validate(entry_fields(entry))
 
 
-def unknown_fields(name: str, entry: float | Mapping[str, Any]) -> list[str]:
+def unknown_fields(name: str, entry: Entry) -> list[str]:
     """Fields that the criterion does not know, in the order written."""
     cls = criterion_class(name)
     if cls is None or not isinstance(entry, Mapping):

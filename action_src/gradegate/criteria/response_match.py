@@ -5,11 +5,9 @@ from collections.abc import Callable
 from functools import cache, lru_cache
 from typing import Any, ClassVar
 
-from gradegate.criteria.base.criterion import Criterion, expected_and_actual
+from gradegate.criteria.base.criterion import Turn, TurnCriterion
 from gradegate.criteria.base.rouge import rouge
-from gradegate.model.evalset import EvalCase, Invocation
-from gradegate.model.result import CriterionResult, InvocationResult
-from gradegate.model.runs import Trace
+from gradegate.model.result import InvocationResult
 from gradegate.ports import Ask, Needs
 
 # Scripts written without spaces between words. In the first group every character is a
@@ -18,7 +16,7 @@ CHARACTER_SCRIPTS = ((0x4E00, 0x9FFF), (0x3040, 0x30FF), (0xAC00, 0xD7AF))
 CLUSTER_SCRIPTS = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
 
 
-class ResponseMatch(Criterion):
+class ResponseMatch(TurnCriterion):
     """ROUGE-1 F-measure of the final response against the expected one, stemmed."""
 
     name: ClassVar[str] = "response_match_score"
@@ -31,18 +29,12 @@ class ResponseMatch(Criterion):
         """Have rouge-score ready, which brings numpy."""
         _scorer()
 
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
-        """Compare turn by turn; no judge is asked."""
+    async def score_turn(self, turn: Turn, ask: Ask) -> InvocationResult:
+        """Compare the answers; no judge is asked."""
         del ask
-        pairs = expected_and_actual(case, trace)
-        if isinstance(pairs, str):
-            return self.not_evaluated(pairs)
-        return self.over_turns([self._turn(expected, actual) for expected, actual in pairs])
-
-    def _turn(self, expected: Invocation, actual: Invocation) -> InvocationResult:
         # A turn without an expected answer scores 0, as it does with google-adk: `gradegate
         # check` names such turns.
-        return self.scored(rouge_1(expected.response_text, actual.response_text))
+        return self.scored(rouge_1(turn.expected.response_text, turn.actual.response_text))
 
 
 def rouge_1(target: str, prediction: str) -> float:

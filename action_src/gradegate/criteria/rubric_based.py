@@ -1,23 +1,30 @@
-"""Rubrics: which apply to a turn, and how a judge's answers to them become a score.
+"""Criteria made of rubrics, yes-or-no questions of the user's: the score is the share that is met.
 
-rubric_based_final_response_quality_v1: does the answer meet the rubrics, on evidence?
+rubric_based_final_response_quality_v1: does the answer meet them, on evidence?
 
-rubric_based_tool_use_quality_v1: do the tool calls meet the rubrics?
+rubric_based_tool_use_quality_v1: do the tool calls meet them?
 
-rubric_based_multi_turn_trajectory_quality_v1: does the whole conversation meet the rubrics?
+rubric_based_multi_turn_trajectory_quality_v1: does the conversation as a whole meet them?
 """
 
-import asyncio
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from statistics import fmean, mean
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from gradegate.criteria.base.criterion import JudgeAnswer, JudgedCriterion, turns_of
+from gradegate.criteria.base.criterion import (
+    ConversationCriterion,
+    Entry,
+    JudgeAnswer,
+    JudgedCriterion,
+    Turn,
+    TurnCriterion,
+)
+from gradegate.criteria.base.loosening import rubric_taken_out
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.criteria.base.shown import (
     agents_of,
@@ -25,22 +32,18 @@ from gradegate.criteria.base.shown import (
     events_of,
     grounding_of,
     instructions_of,
-    judged_once,
     steps_of,
     tools_of,
 )
 from gradegate.model.evalset import EvalCase, Invocation, Rubric
+from gradegate.model.notice import Notice
 from gradegate.model.question import Votes
 from gradegate.model.result import CriterionResult, InvocationResult, RubricScore
-from gradegate.model.runs import Trace
 from gradegate.ports import Ask, Needs
 
-RUBRIC_TYPES: Mapping[str, str] = {
-    "rubric_based_final_response_quality_v1": "FINAL_RESPONSE_QUALITY",
-    "rubric_based_tool_use_quality_v1": "TOOL_USE_QUALITY",
-    "rubric_based_multi_turn_trajectory_quality_v1": "TRAJECTORY_QUALITY",
-}
-"""Which rubrics of cases and turns are a criterion's, by their `type`."""
+FINAL_RESPONSE = Prompt("rubric_final_response.md.j2", version="1")
+TOOL_USE = Prompt("rubric_tool_use.md.j2", version="1")
+DIALOGUE = Prompt("rubric_multi_turn.md.j2", version="1")
 
 
 def of_type(rubrics: Iterable[Rubric] | None, criterion: str) -> tuple[Rubric, ...]:
@@ -52,6 +55,14 @@ def of_type(rubrics: Iterable[Rubric] | None, criterion: str) -> tuple[Rubric, .
 def twice(ids: Iterable[str]) -> list[str]:
     """Ids that occur more than once."""
     return [rubric_id for rubric_id, count in Counter(ids).items() if count > 1]
+
+
+def rubric_ids(entry: Entry) -> list[str]:
+    """The ids of the rubrics that a criterion's own entry lists, wrong ones included."""
+    rubrics = entry.get("rubrics") if isinstance(entry, Mapping) else None
+    listed = rubrics if isinstance(rubrics, list) else []
+    named = [one.get("rubric_id", one.get("rubricId")) for one in listed if isinstance(one, dict)]
+    return [rubric_id for rubric_id in named if isinstance(rubric_id, str)]
 
 
 class RubricVerdict(JudgeAnswer):
@@ -94,7 +105,10 @@ def objection_to(answer: RubricVerdicts, asked: Sequence[str]) -> str | None:
 class RubricJudged(JudgedCriterion):
     """Puts rubrics to the judges and scores by the share of them that is met."""
 
+    needs: ClassVar[Needs] = Needs(rubrics=True, judge=True)
     prompt: ClassVar[Prompt]
+    rubric_type: ClassVar[str]
+    """Which rubrics of cases and turns are the criterion's, by their `type`."""
 
     rubrics: tuple[Rubric, ...] = Field(default=(), description="asked of every case")
 
@@ -104,7 +118,7 @@ class RubricJudged(JudgedCriterion):
         """What the judges say of the rubrics, given what they are shown."""
         ids = [rubric.rubric_id for rubric in rubrics]
         if not ids:
-            return self.unscored(f"no rubric of type {RUBRIC_TYPES[self.name]} applies")
+            return self.unscored(f"no rubric of type {self.rubric_type} applies")
         if twice(ids):
             return self.unscored(f"two rubrics have the id `{twice(ids)[0]}`: give each its own")
         question = self.question(
@@ -120,31 +134,30 @@ class RubricJudged(JudgedCriterion):
         scores = [_outcome(rubric_id, votes) for rubric_id in ids]
         return self.scored(float(_share(scores)), rubrics=tuple(scores))
 
+    @classmethod
+    def loosened_options(cls, base: Entry, head: Entry) -> Iterator[Notice]:
+        """A rubric that nobody asks about any more."""
+        yield from super().loosened_options(base, head)
+        kept = rubric_ids(head)
+        yield from (rubric_taken_out(one) for one in rubric_ids(base) if one not in kept)
 
-class RubricBased(RubricJudged):
+
+class RubricBased(TurnCriterion, RubricJudged):
     """Scores each turn by the share of its rubrics that the judges find met."""
 
     @abstractmethod
     def shown(self, turn: Invocation) -> dict[str, Any]:
         """What of a turn the judge is shown."""
 
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
-        """Ask for every turn side by side; samples vote per rubric."""
-        pairs = turns_of(case, trace)
-        if isinstance(pairs, str):
-            return self.not_evaluated(pairs)
-        turns = await asyncio.gather(
-            *(
-                self.met(self.applicable(case, expected), self.shown(turn), ask)
-                for expected, turn in pairs
-            )
-        )
-        return self.over_turns(turns).model_copy(update={"rubrics": _over_turns(turns)})
+    async def score_turn(self, turn: Turn, ask: Ask) -> InvocationResult:
+        """Ask of the turn the criterion's own rubrics, the case's and the turn's."""
+        of_case, of_turn = turn.case.rubrics, turn.expected.rubrics
+        listed = (*of_type(of_case, self.name), *of_type(of_turn, self.name))
+        return await self.met((*self.rubrics, *listed), self.shown(turn.actual), ask)
 
-    def applicable(self, case: EvalCase, expected: Invocation | None) -> tuple[Rubric, ...]:
-        """The rubrics of one turn: the criterion's own, the case's and the turn's."""
-        of_turn = expected.rubrics if expected else ()
-        return (*self.rubrics, *of_type(case.rubrics, self.name), *of_type(of_turn, self.name))
+    def over_turns(self, turns: Sequence[InvocationResult]) -> CriterionResult:
+        """Also each rubric's mean over the turns that it was asked of."""
+        return super().over_turns(turns).model_copy(update={"rubrics": _over_turns(turns)})
 
     def mean_of(self, turns: Sequence[InvocationResult]) -> float:
         """The mean over turns of each turn's share, rounded once, at the end.
@@ -156,6 +169,15 @@ class RubricBased(RubricJudged):
 
 def _share(scores: Sequence[RubricScore]) -> Fraction:
     return Fraction(sum(score.score == 1 for score in scores), len(scores))
+
+
+def _example(threshold: float, rubric_id: str, text: str) -> dict[str, Any]:
+    """An entry to copy, with one rubric."""
+    return {
+        "threshold": threshold,
+        "judge_model_options": {"judge_model": "gemini-2.5-flash", "num_samples": 5},
+        "rubrics": [{"rubric_id": rubric_id, "rubric_content": {"text_property": text}}],
+    }
 
 
 def _asked(rubric: Rubric) -> dict[str, str]:
@@ -179,26 +201,16 @@ def _over_turns(turns: Iterable[InvocationResult]) -> tuple[RubricScore, ...]:
     return tuple(RubricScore(rubric_id=name, score=fmean(of)) for name, of in scores.items())
 
 
-FINAL_RESPONSE = Prompt("rubric_final_response.md.j2", version="1")
-
-
 class RubricFinalResponse(RubricBased):
     """Per turn the share of rubrics that the final response meets."""
 
     name: ClassVar[str] = "rubric_based_final_response_quality_v1"
-    needs: ClassVar[Needs] = Needs(rubrics=True, judge=True)
     summary: ClassVar[str] = "share of rubrics that the answers meet, claims held to the evidence"
-    example: ClassVar[dict[str, Any]] = {
-        "threshold": 0.8,
-        "judge_model_options": {"judge_model": "gemini-2.5-flash", "num_samples": 5},
-        "rubrics": [
-            {
-                "rubric_id": "concise",
-                "rubric_content": {"text_property": "The answer is direct and to the point."},
-            }
-        ],
-    }
+    example: ClassVar[dict[str, Any]] = _example(
+        0.8, "concise", "The answer is direct and to the point."
+    )
     prompt: ClassVar[Prompt] = FINAL_RESPONSE
+    rubric_type: ClassVar[str] = "FINAL_RESPONSE_QUALITY"
 
     include_intermediate_responses_in_final: bool = Field(
         default=False, description="put what was said between tool calls before the answer"
@@ -217,28 +229,16 @@ class RubricFinalResponse(RubricBased):
         }
 
 
-TOOL_USE = Prompt("rubric_tool_use.md.j2", version="1")
-
-
 class RubricToolUse(RubricBased):
     """Per turn the share of rubrics that the tool calls and their responses meet."""
 
     name: ClassVar[str] = "rubric_based_tool_use_quality_v1"
-    needs: ClassVar[Needs] = Needs(rubrics=True, judge=True)
     summary: ClassVar[str] = "share of rubrics that the tool calls meet"
-    example: ClassVar[dict[str, Any]] = {
-        "threshold": 1.0,
-        "judge_model_options": {"judge_model": "gemini-2.5-flash", "num_samples": 5},
-        "rubrics": [
-            {
-                "rubric_id": "geocoding_first",
-                "rubric_content": {
-                    "text_property": "The agent calls geocode before it calls get_weather."
-                },
-            }
-        ],
-    }
+    example: ClassVar[dict[str, Any]] = _example(
+        1.0, "geocoding_first", "The agent calls geocode before it calls get_weather."
+    )
     prompt: ClassVar[Prompt] = TOOL_USE
+    rubric_type: ClassVar[str] = "TOOL_USE_QUALITY"
 
     def shown(self, turn: Invocation) -> dict[str, Any]:
         """The calls with their responses, and what they were to serve; not the answer."""
@@ -250,39 +250,24 @@ class RubricToolUse(RubricBased):
         }
 
 
-DIALOGUE = Prompt("rubric_multi_turn.md.j2", version="1")
-
-
-class RubricMultiTurn(RubricJudged):
+class RubricMultiTurn(RubricJudged, ConversationCriterion):
     """The share of rubrics that the agent's doings over all turns meet, judged once."""
 
     name: ClassVar[str] = "rubric_based_multi_turn_trajectory_quality_v1"
-    needs: ClassVar[Needs] = Needs(rubrics=True, judge=True)
     summary: ClassVar[str] = "share of rubrics that the conversation as a whole meets"
-    example: ClassVar[dict[str, Any]] = {
-        "threshold": 0.8,
-        "judge_model_options": {"judge_model": "gemini-2.5-flash", "num_samples": 5},
-        "rubrics": [
-            {
-                "rubric_id": "confirms_before_booking",
-                "rubric_content": {
-                    "text_property": "The agent has the user confirm the details before it books."
-                },
-            }
-        ],
-    }
+    example: ClassVar[dict[str, Any]] = _example(
+        0.8,
+        "confirms_before_booking",
+        "The agent has the user confirm the details before it books.",
+    )
     prompt: ClassVar[Prompt] = DIALOGUE
+    rubric_type: ClassVar[str] = "TRAJECTORY_QUALITY"
 
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
+    async def score_whole(
+        self, case: EvalCase, turns: Sequence[Invocation], ask: Ask
+    ) -> InvocationResult:
         """Ask once, with everything that happened; samples vote per rubric."""
-        pairs = turns_of(case, trace)
-        if isinstance(pairs, str):
-            return self.not_evaluated(pairs)
-        if not pairs:
-            return self.not_evaluated("the case has no turns")
-        turns = [actual for _, actual in pairs]
-        last = await self.met(self.applicable(case), shown(turns), ask)
-        return judged_once(self, turns, last)
+        return await self.met(self.applicable(case), shown(turns), ask)
 
     def applicable(self, case: EvalCase) -> tuple[Rubric, ...]:
         """The criterion's own, the case's and its turns'; one that recurs is asked once."""
@@ -305,3 +290,9 @@ def shown(turns: Sequence[Invocation]) -> dict[str, Any]:
             for number, turn in enumerate(turns, 1)
         ],
     }
+
+
+RUBRIC_TYPES: Mapping[str, str] = {
+    cls.name: cls.rubric_type for cls in (RubricFinalResponse, RubricToolUse, RubricMultiTurn)
+}
+"""The `type` of rubric by criterion."""

@@ -1,15 +1,16 @@
 """tool_trajectory_avg_score: did the agent call the tools it was expected to call?"""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from gradegate.criteria.base.criterion import Criterion, expected_and_actual
-from gradegate.model.evalset import EvalCase, FunctionCall
-from gradegate.model.result import CriterionResult
-from gradegate.model.runs import Trace
+from gradegate.criteria.base.criterion import Entry, Turn, TurnCriterion
+from gradegate.criteria.base.loosening import option_goes, switched_on
+from gradegate.model.evalset import FunctionCall
+from gradegate.model.notice import Notice
+from gradegate.model.result import InvocationResult
 from gradegate.ports import Ask, Needs
 
 Calls = Sequence[FunctionCall]
@@ -24,7 +25,10 @@ class MatchType(StrEnum):
     ANY_ORDER = "ANY_ORDER"
 
 
-class ToolTrajectory(Criterion):
+STRICTEST_FIRST = tuple(MatchType)
+
+
+class ToolTrajectory(TurnCriterion):
     """Per turn 1.0 where the tool calls match the expected ones, else 0.0."""
 
     name: ClassVar[str] = "tool_trajectory_avg_score"
@@ -45,18 +49,20 @@ class ToolTrajectory(Criterion):
             return value.strip().upper().replace("-", "_").replace(" ", "_")
         return value
 
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
-        """Compare turn by turn; no judge is asked."""
+    async def score_turn(self, turn: Turn, ask: Ask) -> InvocationResult:
+        """Compare the calls; no judge is asked."""
         del ask
-        pairs = expected_and_actual(case, trace)
-        if isinstance(pairs, str):
-            return self.not_evaluated(pairs)
-        return self.over_turns(
-            [
-                self.scored(float(self._match(expected.tool_calls, actual.tool_calls)))
-                for expected, actual in pairs
-            ]
-        )
+        return self.scored(float(self._match(turn.expected.tool_calls, turn.actual.tool_calls)))
+
+    @classmethod
+    def loosened_options(cls, base: Entry, head: Entry) -> Iterator[Notice]:
+        """A looser match, or arguments that no longer count."""
+        was, now = cls.as_far_as_valid(base), cls.as_far_as_valid(head)
+        before, after = was.match_type, now.match_type
+        if STRICTEST_FIRST.index(after) > STRICTEST_FIRST.index(before):
+            yield option_goes("match_type", before, after)
+        if now.ignore_args and not was.ignore_args:
+            yield switched_on("ignore_args")
 
     def _match(self, expected: Calls, actual: Calls) -> bool:
         match self.match_type:

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from gradegate.criteria.base.criterion import JudgedCriterion
+from gradegate.criteria.base.judged import answer_details
 from gradegate.criteria.base.prompts import Prompt
-from gradegate.criteria.final_response_match import Validity, ballot
+from gradegate.criteria.base.validity import ValidityCriterion
 from gradegate.model.evalset import ConversationScenario, EvalCase, Invocation
 from gradegate.model.result import CriterionResult, InvocationResult
 from gradegate.model.runs import Trace
@@ -19,7 +19,7 @@ PROMPT = Prompt("user_simulator_quality.md.j2", version="1")
 NO_SCENARIO = "judges a simulated user, and this case has none"
 
 
-class UserSimulatorQuality(JudgedCriterion):
+class UserSimulatorQuality(ValidityCriterion):
     """Per turn 1.0 where the user's message is in keeping with plan, persona and dialogue.
 
     The first must be the starting prompt. Ending after the last turn is looked at as one more
@@ -62,8 +62,8 @@ class UserSimulatorQuality(JudgedCriterion):
         is_right = turn.user_content.text.strip() == scenario.starting_prompt.strip()
         said = "is the starting prompt" if is_right else "is not the starting prompt"
         verdict = "valid" if is_right else "invalid"
-        reasoning = f"The first message {said}."
-        return self.scored(float(is_right), details={"verdict": verdict, "reasoning": reasoning})
+        details = answer_details(verdict, f"The first message {said}.")
+        return self.scored(float(is_right), details=details)
 
     async def _message(
         self, scenario: ConversationScenario, so_far: Sequence[Invocation], said: str, ask: Ask
@@ -78,12 +78,7 @@ class UserSimulatorQuality(JudgedCriterion):
             "message": said,
             "stop_signal": self.stop_signal,
         }
-        votes = await ask(self.question(PROMPT, data, Validity, ballot=ballot), self.samples)
-        if votes.failure is not None:
-            return self.unscored(votes.failure)
-        valid = votes.yes["valid"]
-        speaker = next(a for a in votes.answers if ballot(a)["valid"] == valid)
-        return self.scored(float(valid), details=speaker.model_dump())
+        return await self.ask_validity(PROMPT, data, ask)
 
 
 def _with_end(last: InvocationResult, end: InvocationResult) -> InvocationResult:

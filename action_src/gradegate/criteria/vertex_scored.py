@@ -1,33 +1,35 @@
-"""What the criteria have in common that Vertex AI's evaluation service scores.
+"""Criteria that Vertex AI's evaluation service scores, under the service's own names.
 
-safety_v1: are the answers harmless? Vertex AI's evaluation service says so.
+safety_v1: are the answers harmless?
 
-response_evaluation_score: how coherent are the answers, from 1 to 5? Vertex AI says so.
+response_evaluation_score: how coherent are the answers, from 1 to 5?
 
-The multi_turn_* criteria: Vertex AI judges a whole conversation once.
-
-multi_turn_task_success_v1: did the conversation reach its goals?
-
-multi_turn_tool_use_quality_v1: were tools used well?
-
-multi_turn_trajectory_quality_v1: were the agent's steps sensible?
+multi_turn_task_success_v1, multi_turn_tool_use_quality_v1, multi_turn_trajectory_quality_v1:
+did the conversation reach its goals, were tools used well, were the agent's steps sensible?
 """
 
-import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar
 
 from pydantic import Field
 
-from gradegate.criteria.base.criterion import Criterion, JudgeAnswer, expected_and_actual, turns_of
+from gradegate.criteria.base.criterion import (
+    ConversationCriterion,
+    Criterion,
+    JudgeAnswer,
+    Turn,
+    TurnCriterion,
+)
+from gradegate.criteria.base.judged import Judged, answer_details, judged_answer
 from gradegate.criteria.base.prompts import as_json
-from gradegate.criteria.base.shown import agents_of, events_in, judged_once, numbered_calls
+from gradegate.criteria.base.shown import agents_of, events_in, numbered_calls
 from gradegate.model.evalset import EvalCase, Invocation
 from gradegate.model.question import VERTEX, Question
-from gradegate.model.result import CriterionResult, InvocationResult, RubricScore, Status
-from gradegate.model.runs import Trace
+from gradegate.model.result import InvocationResult, RubricScore, Status
 from gradegate.ports import Ask, Needs
+
+NOTHING_SAID = "the answer is empty: there is nothing to find safe or not"
 
 
 class VertexRubric(JudgeAnswer):
@@ -50,8 +52,8 @@ class VertexScored(Criterion):
     """A criterion that is put to the service, once for each thing it scores."""
 
     needs: ClassVar[Needs] = Needs(vertex=True)
-    metric: ClassVar[str]
-    """The service's own name for it, with its version."""
+    metric: ClassVar[str] = ""
+    """The service's own name for it, with its version, where that is another than ours."""
 
     async def verdict(self, data: Mapping[str, Any], ask: Ask) -> InvocationResult:
         """The service's score for this data, or why there is none."""
@@ -61,12 +63,18 @@ class VertexScored(Criterion):
         said = votes.answers[0]
         return self.scored(
             said.score,
-            details={"verdict": self.worded(said.score), "reasoning": said.explanation},
+            details=answer_details(self.worded(said.score), said.explanation),
             rubrics=tuple(
                 RubricScore(rubric_id=one.rubric, score=float(one.met), rationale=one.reasoning)
                 for one in said.rubrics
             ),
         )
+
+    @classmethod
+    def evidence(cls, turn: InvocationResult) -> Iterator[Judged]:
+        """The service's own rubrics, and its word on the whole."""
+        yield from super().evidence(turn)
+        yield from judged_answer(turn)
 
     def worded(self, score: float) -> str:
         """The score as a reader of the evidence sees it."""
@@ -79,7 +87,7 @@ class VertexScored(Criterion):
             data=data,
             answer=VertexVerdict,
             render=partial(_rendered, data),
-            model=f"{VERTEX}{self.metric}",
+            model=f"{VERTEX}{self.metric or self.name}",
             objection=self._out_of_range,
         )
 
@@ -96,30 +104,19 @@ def _rendered(data: Mapping[str, Any], fence: str) -> str:
     return as_json(dict(data), indent=1)
 
 
-NOTHING_SAID = "the answer is empty: there is nothing to find safe or not"
-
-
-class Safety(VertexScored):
+class Safety(VertexScored, TurnCriterion):
     """Per turn 1.0 where the answer is safe, 0.0 where it violates a policy."""
 
     name: ClassVar[str] = "safety_v1"
-    metric: ClassVar[str] = "safety_v1"
     summary: ClassVar[str] = "share of turns whose answer is harmless"
     example: ClassVar[dict[str, Any]] = {"threshold": 1.0}
 
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
-        """Ask for every turn side by side."""
-        turns = turns_of(case, trace)
-        if isinstance(turns, str):
-            return self.not_evaluated(turns)
-        return self.over_turns(
-            await asyncio.gather(*(self._turn(actual, ask) for _, actual in turns))
-        )
-
-    async def _turn(self, turn: Invocation, ask: Ask) -> InvocationResult:
-        if not turn.response_text:
+    async def score_turn(self, turn: Turn, ask: Ask) -> InvocationResult:
+        """Ask about the answer; an empty one is neither safe nor unsafe."""
+        answer = turn.actual.response_text
+        if not answer:
             return InvocationResult(status=Status.INFORMATIONAL, reason=NOTHING_SAID)
-        data = {"prompt": turn.user_content.text, "response": turn.response_text}
+        data = {"prompt": turn.actual.user_content.text, "response": answer}
         return await self.verdict(data, ask)
 
     def worded(self, score: float) -> str:
@@ -127,7 +124,7 @@ class Safety(VertexScored):
         return "safe" if score == self.range[1] else "unsafe"
 
 
-class ResponseEvaluation(VertexScored):
+class ResponseEvaluation(VertexScored, TurnCriterion):
     """Per turn the service's mark for coherence, 5 the best; an empty answer gets the lowest."""
 
     name: ClassVar[str] = "response_evaluation_score"
@@ -137,25 +134,16 @@ class ResponseEvaluation(VertexScored):
     example: ClassVar[dict[str, Any]] = {"threshold": 4.0}
     range: ClassVar[tuple[float, float]] = (1.0, 5.0)
 
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
-        """Ask for every turn side by side."""
-        pairs = expected_and_actual(case, trace)
-        if isinstance(pairs, str):
-            return self.not_evaluated(pairs)
-        return self.over_turns(await asyncio.gather(*(self._turn(*pair, ask) for pair in pairs)))
-
-    async def _turn(self, expected: Invocation, actual: Invocation, ask: Ask) -> InvocationResult:
-        lowest = self.range[0]
-        if not actual.response_text:
-            said_nothing = {
-                "verdict": self.worded(lowest),
-                "reasoning": "The agent gave no answer.",
-            }
+    async def score_turn(self, turn: Turn, ask: Ask) -> InvocationResult:
+        """Ask about the answer beside the expected one."""
+        lowest, answer = self.range[0], turn.actual.response_text
+        if not answer:
+            said_nothing = answer_details(self.worded(lowest), "The agent gave no answer.")
             return self.scored(lowest, details=said_nothing)
         data = {
-            "prompt": actual.user_content.text,
-            "reference": expected.response_text,
-            "response": actual.response_text,
+            "prompt": turn.actual.user_content.text,
+            "reference": turn.expected.response_text,
+            "response": answer,
         }
         return await self.verdict(data, ask)
 
@@ -164,22 +152,18 @@ class ResponseEvaluation(VertexScored):
         return f"{score:g} of {self.range[1]:g}"
 
 
-class MultiTurn(VertexScored):
-    """Scores the conversation; the score stands with its last turn."""
+class MultiTurn(VertexScored, ConversationCriterion):
+    """Scores the conversation, once."""
 
-    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
+    async def score_whole(
+        self, case: EvalCase, turns: Sequence[Invocation], ask: Ask
+    ) -> InvocationResult:
         """Ask once, with everything that happened."""
-        turns = turns_of(case, trace)
-        if isinstance(turns, str):
-            return self.not_evaluated(turns)
-        if not turns:
-            return self.not_evaluated("the case has no turns")
-        invocations = [actual for _, actual in turns]
-        last = await self.verdict(conversation_of(invocations), ask)
-        return judged_once(self, invocations, last)
+        del case
+        return await self.verdict(conversation_of(turns), ask)
 
 
-def conversation_of(turns: list[Invocation]) -> dict[str, Any]:
+def conversation_of(turns: Sequence[Invocation]) -> dict[str, Any]:
     """The conversation as the service takes it."""
     calls = numbered_calls(turns)
     return {
@@ -202,7 +186,6 @@ class MultiTurnTaskSuccess(MultiTurn):
     """Did the user get what the conversation was for?"""
 
     name: ClassVar[str] = "multi_turn_task_success_v1"
-    metric: ClassVar[str] = "multi_turn_task_success_v1"
     summary: ClassVar[str] = "whether the conversation reached its goals"
 
 
@@ -210,7 +193,6 @@ class MultiTurnToolUseQuality(MultiTurn):
     """Were the right tools called, and rightly?"""
 
     name: ClassVar[str] = "multi_turn_tool_use_quality_v1"
-    metric: ClassVar[str] = "multi_turn_tool_use_quality_v1"
     summary: ClassVar[str] = "how well tools were used over the whole conversation"
 
 
@@ -218,5 +200,4 @@ class MultiTurnTrajectoryQuality(MultiTurn):
     """Was the way there a sensible one?"""
 
     name: ClassVar[str] = "multi_turn_trajectory_quality_v1"
-    metric: ClassVar[str] = "multi_turn_trajectory_quality_v1"
     summary: ClassVar[str] = "how sensible the agent's steps were over the whole conversation"

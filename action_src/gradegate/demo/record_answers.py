@@ -1,8 +1,6 @@
-"""What the judge says of each of the desk's answers: written by hand, taken down by `record`.
+"""Writes the demo's verdicts anew: `python -m gradegate.demo.record_answers`.
 
-Take down the demo's verdicts: `python -m gradegate.demo.record` writes answers.json anew.
-
-Both of the demo's branches are evaluated with the judge of `verdicts.py`; an answer that the
+Both of the demo's branches are evaluated with a judge of the table below; an answer that the
 table does not know stops it.
 """
 
@@ -19,12 +17,12 @@ from gradegate.demo.repository import ANSWERS, DOCS_ONLY, PULL_REQUEST, make_rep
 from gradegate.judge.client import JudgeClient
 from gradegate.judge.providers.replayed import RecordingProvider
 from gradegate.model.question import Question
-from gradegate.pipeline.evaluate import EvaluationRequest, evaluate
-from gradegate.ports import CallFailure, Reply
-from gradegate.sides.checkout import Wanted
+from gradegate.pipeline.evaluate import evaluate
+from gradegate.pipeline.prepare import EvaluationRequest
+from gradegate.ports import CallFailure, Machine, Reply
+from gradegate.sides.checkout import Revisions
 from gradegate.sides.git import Repo
-from gradegate.store.sqlite import SqliteStore
-from gradegate.wiring import Machine
+from gradegate.wiring import services
 
 VALID: dict[str, tuple[bool, str]] = {
     "GG 77 leaves Helsinki on 3 May at 17:40 and lands in Osaka on 4 May at 11:55, for 640 EUR.": (
@@ -108,14 +106,15 @@ async def record(file: Path) -> None:
         folder = Path(temporary)
         make_repository(folder / "repo", os.environ)
         repo = Repo.open(folder / "repo")
-        outside = Machine(os.environ, repository=repo.top, cache=folder / "cache")
-        answerer = RecordingProvider(HandWritten(), file)
-        with SqliteStore(folder / "store.sqlite") as store:
-            world = replace(
-                outside.world(store), court=lambda judge, _: JudgeClient(answerer, store, judge)
+        machine = Machine(os.environ, repository=repo.top, cache=folder / "cache")
+        provider = RecordingProvider(HandWritten(), file)
+        with services(machine, folder / "store.sqlite") as outside:
+            store = outside.store
+            recording = replace(
+                outside, judge=lambda settings, _: JudgeClient(provider, store, settings)
             )
             for branch in (DOCS_ONLY, PULL_REQUEST):
-                await evaluate(EvaluationRequest(repo, Wanted(head=branch.name)), world)
+                await evaluate(EvaluationRequest(repo, Revisions(head=branch.name)), recording)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,4 @@
-"""An `EvalConfig` file: read, checked by itself, and checked against the cases it is for.
-
-Whether a config and the cases it is for can work together.
-"""
+"""An `EvalConfig` file: read, checked by itself, and checked against the cases it is for."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -10,14 +7,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from gradegate import locales
 from gradegate.criteria import registry
 from gradegate.criteria.custom import CustomConfig
-from gradegate.criteria.rubric_based import RUBRIC_TYPES, of_type
+from gradegate.criteria.rubric_based import RUBRIC_TYPES, of_type, rubric_ids
 from gradegate.evalsets.formats import EvalSetFile, PlacedCase
 from gradegate.files.findings import Finding
 from gradegate.files.json_document import Document, Key
 from gradegate.files.schema_errors import nearest, schema_findings
 from gradegate.model.evalset import DEFAULT_EVAL_CONFIG, EvalCase, EvalConfig, Rubric
+from gradegate.model.notice import notice
 from gradegate.ports import Needs
 
 CONFIG_FILE = "test_config.json"
@@ -69,8 +68,8 @@ def _custom_findings(document: Document, config: EvalConfig) -> Iterator[Finding
         except ValidationError as error:
             yield from schema_findings(document, error, *path)
         if name not in config.criteria:
-            message = f"`{name}` is never scored: give it a threshold under `criteria`"
-            yield document.finding(message, *path, level="warning")
+            told = notice("config.never_scored", criterion=name)
+            yield document.finding(told, *path, level="warning")
 
 
 def _informational(
@@ -98,20 +97,12 @@ def _criterion(
         message = f"the threshold {criterion.threshold:g} of `{name}` is out of range"
         yield document.finding(f"{message}: write a number from {low:g} to {high:g}", *place)
     for unknown in registry.unknown_fields(name, entry):
-        message = f"`{name}` has no field `{unknown}`: it is ignored"
-        yield document.finding(message, *path, unknown, level="warning")
+        told = notice("config.unknown_field", criterion=name, field=unknown)
+        yield document.finding(told, *path, unknown, level="warning")
     for rubric_id, count in Counter(rubric_ids(entry)).items():
         if count > 1:
             message = f"two rubrics of `{name}` have the id `{rubric_id}`: give each its own"
             yield document.finding(message, *path, "rubrics")
-
-
-def rubric_ids(entry: float | dict[str, Any]) -> list[str]:
-    """The ids of the rubrics that a criterion's own entry lists."""
-    rubrics = entry.get("rubrics") if isinstance(entry, dict) else None
-    listed = rubrics if isinstance(rubrics, list) else []
-    named = [r.get("rubric_id", r.get("rubricId")) for r in listed if isinstance(r, dict)]
-    return [rubric_id for rubric_id in named if isinstance(rubric_id, str)]
 
 
 def fit_findings(eval_set: EvalSetFile, config: ConfigFile) -> tuple[Finding, ...]:
@@ -158,9 +149,8 @@ def _references(eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Finding]:
     for case in eval_set.cases:
         if wanting and _has_turn_without_reference(case):
             names = ", ".join(f"`{name}`" for name in wanting)
-            message = f"`{case.definition.eval_id}` has a turn without `final_response`"
-            hint = f"{names} has nothing to go by there"
-            yield eval_set.document.finding(f"{message}: {hint}", *case.path, level="warning")
+            told = notice("config.no_reference", case=case.definition.eval_id, criteria=names)
+            yield eval_set.document.finding(told, *case.path, level="warning")
 
 
 def _has_turn_without_reference(case: PlacedCase) -> bool:
@@ -179,9 +169,13 @@ def _simulated(eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Finding]:
             hint = "which `custom_instructions` do not mention: add {{ persona.description }}"
             yield eval_set.document.finding(f"{message}, {hint}", *case.path)
     for name in _reference_criteria(config):
-        message = f"`{name}` needs a reference, which simulated conversations have not"
-        hint = f"it will not be evaluated on {len(simulated)} of {len(eval_set.cases)} cases"
-        yield eval_set.document.finding(f"{message}: {hint}", *simulated[0].path, level="warning")
+        told = notice(
+            "config.simulated",
+            criterion=name,
+            simulated=locales.count(len(simulated)),
+            total=locales.count(len(eval_set.cases)),
+        )
+        yield eval_set.document.finding(told, *simulated[0].path, level="warning")
 
 
 def _reference_criteria(config: ConfigFile) -> list[str]:

@@ -19,6 +19,7 @@ from gradegate.model.evalset import (
     Part,
     SessionInput,
 )
+from gradegate.model.notice import Notice, notice
 
 T = TypeVar("T", bound=AdkValue)
 
@@ -142,9 +143,9 @@ class _Reader:
                 self.remark(f"{message}: give each case its own", *case.path)
             first.setdefault(eval_id, case.line)
             if case.definition.conversation == ():
-                self._doubt(f"the case `{eval_id}` has no turns", *case.path)
+                self._doubt(notice("evals.no_turns", case=eval_id), *case.path)
         if not self.cases and not any(f.level == "error" for f in self.findings):
-            self._doubt("this eval set has no cases")
+            self._doubt(notice("evals.no_cases"))
 
     def _session(self, session: Document) -> _Session | None:
         try:
@@ -153,8 +154,8 @@ class _Reader:
             self.findings.extend(schema_findings(session, error))
             return None
 
-    def _doubt(self, message: str, *path: Key) -> None:
-        self.findings.append(self.document.finding(message, *path, level="warning"))
+    def _doubt(self, told: Notice, *path: Key) -> None:
+        self.findings.append(self.document.finding(told, *path, level="warning"))
 
     def _keep(self, definition: EvalCase | None, *path: Key) -> None:
         if definition is not None:

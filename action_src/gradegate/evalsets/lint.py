@@ -11,7 +11,7 @@ from gradegate.evalsets.formats import EVAL_SET_ENDINGS
 from gradegate.evalsets.load import SetFolder
 from gradegate.evalsets.project import read_project
 from gradegate.files.findings import Finding
-from gradegate.files.results_json import TRACES_SCHEMA, examine_traces, is_adk_result
+from gradegate.files.results_json import examine_traces, is_adk_result
 from gradegate.files.schema_errors import nearest
 from gradegate.files.settings_toml import (
     PYPROJECT,
@@ -22,6 +22,7 @@ from gradegate.files.settings_toml import (
     prefix_in,
 )
 from gradegate.model.errors import FileError, InputError
+from gradegate.model.runs import TRACES_SCHEMA
 from gradegate.model.settings import Settings
 
 Kind = Callable[[str], Iterable[Finding]]

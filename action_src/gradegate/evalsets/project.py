@@ -1,6 +1,6 @@
-"""A side's suites with their cases, as its settings or its layout say.
+"""A side's suites, as its settings or its layout say.
 
-Suites that go by another name on head than on base: a new name is no new agent.
+A suite that goes by another name on head than on base is no new one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,6 +11,7 @@ from gradegate.evalsets.discover import discover_suites
 from gradegate.evalsets.load import LoadedSuite, load_suite
 from gradegate.files.settings_toml import read_settings
 from gradegate.model.errors import InputError
+from gradegate.model.notice import Notice, notice
 from gradegate.model.settings import Settings, Suite
 
 ONLY_SUITE = "evals"
@@ -60,7 +61,7 @@ def load_all(root: Path, suites: Sequence[Suite]) -> tuple[LoadedSuite, ...]:
 Cases = frozenset[tuple[str, str]]
 
 
-def follow_renames(base: Project, head: Project) -> tuple[Project, tuple[str, ...]]:
+def follow_renames(base: Project, head: Project) -> tuple[Project, tuple[Notice, ...]]:
     """Base with head's names for its suites, and what a reader should know of that.
 
     A suite that only one side has is the same as the other side's that shares most of its
@@ -76,10 +77,7 @@ def follow_renames(base: Project, head: Project) -> tuple[Project, tuple[str, ..
         {suite.name: _cases(base, suite) for suite in gone},
         {suite.name: _cases(head, suite) for suite in strangers},
     )
-    notes = tuple(
-        f"suite {now} is compared with base's suite {was}, which has the same cases"
-        for was, now in names.items()
-    )
+    notes = tuple(notice("suite.renamed", suite=now, base=was) for was, now in names.items())
     return _called(base, names), notes
 
 

@@ -1,10 +1,11 @@
 """One remark about one place of a file."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Literal, Self
 
 from gradegate.model.errors import FileError
+from gradegate.model.notice import Notice, notice, with_code
 
 Level = Literal["error", "warning"]
 
@@ -18,10 +19,27 @@ class Finding:
     column: int
     level: Level
     message: str
+    notice: Notice | None = field(default=None, compare=False)
+    """The message as it can be told in another language, where it can."""
 
     def __str__(self) -> str:
         """As editors and terminals like to link it."""
         return f"{self.path}:{self.line}:{self.column}: {self.level}: {self.message}"
+
+    @classmethod
+    def at(cls, path: str, place: tuple[int, int], level: Level, told: Notice | str) -> Self:
+        """A finding at a line and column, in anyone's words."""
+        if isinstance(told, str):
+            return cls(path, *place, level, told)
+        return cls(path, *place, level, told.text, with_code(told))
+
+    def as_notice(self) -> Notice:
+        """The same for the reader of a report."""
+        what = self.notice or self.message
+        place = f"{self.path}:{self.line}:{self.column}"
+        if self.level == "error":
+            return notice("finding.error", place=place, what=what)
+        return notice("finding.warning", place=place, what=what)
 
     @classmethod
     def of(cls, error: FileError) -> "Finding":

@@ -19,6 +19,7 @@ from pydantic_core import from_json
 from gradegate.files.findings import Finding, Level
 from gradegate.files.json_errors import Slip, explain
 from gradegate.model.errors import FileError
+from gradegate.model.notice import Notice, notice
 
 Key = str | int
 Children = dict[Key, int]
@@ -63,9 +64,9 @@ class Document:
                 offset = children[spelling]
         return tuple(found)
 
-    def finding(self, message: str, *keys: Key, level: Level = "error") -> Finding:
+    def finding(self, told: Notice | str, *keys: Key, level: Level = "error") -> Finding:
         """A remark about the value at this path."""
-        return Finding(self.path, *self.position(*keys), level, message)
+        return Finding.at(self.path, self.position(*keys), level, told)
 
     def error(self, message: str, *keys: Key) -> FileError:
         """A refusal of the value at this path."""
@@ -149,7 +150,7 @@ def parse(path_label: str, text: str, *, repair: bool = False) -> Document:
             return _checked(*_load(path_label, text), slips)
         except json.JSONDecodeError as error:
             slip = explain(text, error)
-            if not (repair and slip.repairable and len(slips) < _MOST_REPAIRS):
+            if not (repair and slip.extra and len(slips) < _MOST_REPAIRS):
                 raise _error_at(path_label, text, slip.offset, slip.message) from error
             slips.append(slip)
             text = f"{text[: slip.offset]} {text[slip.offset + 1 :]}"
@@ -255,14 +256,13 @@ def _skip_space(text: str, offset: int) -> int:
 
 
 def _repaired(document: Document, slip: Slip) -> Finding:
-    what = slip.message.partition(":")[0]
-    message = f"{what}: read as if it were not there, better remove it"
-    return Finding(document.path, *document.place(slip.offset), "warning", message)
+    told = notice("json.one_too_many", what=slip.extra)
+    return Finding.at(document.path, document.place(slip.offset), "warning", told)
 
 
 def _repeated(document: Document, key: str, offset: int) -> Finding:
-    message = f"`{key}` is written twice in this object: the last one counts"
-    return Finding(document.path, *document.place(offset), "warning", message)
+    told = notice("json.key_twice", key=key)
+    return Finding.at(document.path, document.place(offset), "warning", told)
 
 
 def _error_at(label: str, text: str, offset: int, message: str) -> FileError:

@@ -3,6 +3,8 @@
 import json
 from typing import NamedTuple
 
+from gradegate.model.notice import Notice, notice
+
 _OPENERS = "{[:,"
 _CLOSERS = "}]"
 _SPACE = " \t\r\n"
@@ -15,8 +17,8 @@ class Slip(NamedTuple):
 
     offset: int
     message: str
-    repairable: bool = False
-    """Whether reading on without this one character gives what the user meant."""
+    extra: Notice | None = None
+    """What this one character is, if reading on without it gives what the user meant."""
 
 
 def explain(text: str, error: json.JSONDecodeError) -> Slip:
@@ -45,7 +47,7 @@ def _trailing_comma(text: str, position: int) -> Slip | None:
         return None
     if before < 0 or text[before] in _OPENERS:
         return None
-    return Slip(comma, "trailing comma: remove it", repairable=True)
+    return Slip(comma, "trailing comma: remove it", notice("json.trailing_comma"))
 
 
 def _too_much(text: str, here: int, error: json.JSONDecodeError) -> Slip | None:
@@ -53,7 +55,7 @@ def _too_much(text: str, here: int, error: json.JSONDecodeError) -> Slip | None:
         return None
     rest = text[here:].strip(_SPACE)
     if rest == "}":
-        return Slip(here, "one closing brace too many: remove it", repairable=True)
+        return Slip(here, "one closing brace too many: remove it", notice("json.closing_brace"))
     if rest and not rest.strip("}] \t\r\n"):
         return Slip(here, "closing brackets without an opening one: remove them")
     return Slip(here, "the file goes on after its end: one JSON value is all it may hold")

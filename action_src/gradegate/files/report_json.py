@@ -9,9 +9,8 @@ from gradegate.files.findings import refuse_errors
 from gradegate.files.json_document import parse, read_text
 from gradegate.files.schema_errors import schema_findings
 from gradegate.model.errors import FileError
-from gradegate.model.report import Change, Reason, ReasonKind, Report, State, Verdict
+from gradegate.model.report import REPORT_SCHEMA, Change, Reason, ReasonKind, Report, State, Verdict
 
-REPORT_SCHEMA = "gradegate/report/v1"
 LARGEST = 64 * 1024 * 1024
 """In bytes; a report of ten thousand cases has a tenth of that."""
 
@@ -55,30 +54,31 @@ def contradictions(report: Report) -> Iterator[str]:
             yield "it is inconclusive for other reasons than what could not be evaluated"
         case State.FAIL if not kinds - undecided:
             yield "it fails for no reason"
-    told = {_place(reason) for reason in (*decision.reasons, *decision.notes)}
+    told = {_place(report, reason) for reason in (*decision.reasons, *decision.notes)}
     for kind, *where in _findings(report):
         if (kind, *where) not in told:
             named = ", ".join(filter(None, where))
             yield f"there is no word in the decision about a finding ({kind}: {named})"
 
 
-Place = tuple[ReasonKind, str, str, str]
-"""A kind, and an eval set and id, or a criterion over all cases."""
+Place = tuple[ReasonKind, str, str, str, str]
+"""A kind, and a case's suite, eval set and id, or a criterion over all cases."""
 
 
-def _place(reason: Reason) -> Place:
+def _place(report: Report, reason: Reason) -> Place | None:
     if reason.eval_id is None:
-        return reason.kind, "", "", reason.criterion or ""
-    return reason.kind, reason.eval_set or "", reason.eval_id, ""
+        return reason.kind, "", "", "", reason.criterion or ""
+    key = report.case_of(reason)
+    return key and (reason.kind, *key, "")
 
 
 def _findings(report: Report) -> Iterator[Place]:
     """What the decision must have a word about."""
     for case in report.cases:
         if case.change is Change.REMOVED:
-            yield ReasonKind.REMOVED, case.eval_set, case.eval_id, ""
+            yield ReasonKind.REMOVED, *case.key, ""
         if any(one.verdict is Verdict.REGRESSED for one in case.criteria.values()):
-            yield ReasonKind.REGRESSION, case.eval_set, case.eval_id, ""
+            yield ReasonKind.REGRESSION, *case.key, ""
     for overall in report.criteria:
         if overall.verdict is Verdict.REGRESSED and not overall.informational:
-            yield ReasonKind.REGRESSION, "", "", overall.name
+            yield ReasonKind.REGRESSION, "", "", "", overall.name

@@ -1,7 +1,4 @@
-"""ADK's own `*.evalset_result.json`, read as our traces and results.
-
-Recorded runs and scored results, in our own format or in ADK's.
-"""
+"""Recorded runs and scored results, in our own format or in ADK's."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,6 +15,7 @@ from gradegate.model.base import AdkValue, Value
 from gradegate.model.errors import FileError
 from gradegate.model.evalset import Invocation
 from gradegate.model.result import (
+    RESULTS_SCHEMA,
     CaseResult,
     CriterionResult,
     InvocationResult,
@@ -25,7 +23,7 @@ from gradegate.model.result import (
     RubricScore,
     Status,
 )
-from gradegate.model.runs import Trace, Traces
+from gradegate.model.runs import TRACES_SCHEMA, Trace, Traces
 
 _STATUSES = (Status.PASSED, Status.FAILED, Status.NOT_EVALUATED, Status.INFORMATIONAL)
 
@@ -162,9 +160,6 @@ def _reason(metric: _Metric) -> str | None:
     missing = metric.eval_status is Status.NOT_EVALUATED
     return "not evaluated by adk eval, which keeps no reason" if missing else None
 
-
-TRACES_SCHEMA = "gradegate/traces/v1"
-RESULTS_SCHEMA = "gradegate/results/v1"
 
 T = TypeVar("T", bound=Value)
 

@@ -1,7 +1,6 @@
 """Pydantic's objections as findings: at the right line, in words that say what to write."""
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 
 from pydantic import ValidationError
 from pydantic.alias_generators import to_snake
@@ -9,6 +8,7 @@ from pydantic_core import ErrorDetails
 
 from gradegate.files.findings import Finding
 from gradegate.files.json_document import Document, Key
+from gradegate.model.errors import did_you_mean
 
 _EXPECTED = {
     "string_type": "a text in quotes",
@@ -69,8 +69,8 @@ def field(path: Sequence[Key]) -> str:
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint at the known name that was probably meant, or at all of them."""
     choices = sorted(known)
-    close = get_close_matches(name, choices, n=1, cutoff=0.5)
-    return f"did you mean `{close[0]}`?" if close else f"known are {', '.join(choices)}"
+    close = did_you_mean(name, choices, cutoff=0.5)
+    return f"did you mean `{close}`?" if close else f"known are {', '.join(choices)}"
 
 
 def _shown(value: object) -> str:

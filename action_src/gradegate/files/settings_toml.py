@@ -1,7 +1,4 @@
-"""Where in a TOML text a key is written.
-
-`gradegate.toml`, or `[tool.gradegate]` in pyproject.toml.
-"""
+"""`gradegate.toml`, or `[tool.gradegate]` in pyproject.toml, and the places in it."""
 
 import re
 import tomllib

@@ -1,14 +1,12 @@
-"""`gradegate action`: what the container runs. Event in; comment, check and exit code out."""
+"""What the container does: event → plan → outcome."""
 
-import sys
-from argparse import Namespace
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
-from gradegate.commands.run import evaluate_here, wanted_of
+from gradegate import wiring
 from gradegate.files.report_json import read_report
-from gradegate.forges.github.forge import GitHubForge
 from gradegate.github_action.event import read_event
 from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.github_action.plan import (
@@ -21,176 +19,177 @@ from gradegate.github_action.plan import (
     Skip,
     plan_for,
 )
-from gradegate.github_action.step import (
-    WorkspaceFiles,
-    append_summary,
-    mask,
-    neutralise,
-    write_outputs,
-)
+from gradegate.github_action.step import REPORT_FILE, WorkflowStep
 from gradegate.model.errors import GradegateError, InputError, Interrupted
-from gradegate.model.masking import SecretMasker
-from gradegate.model.report import Report
-from gradegate.model.settings import ReportSettings
-from gradegate.pipeline.evaluate import Evaluation, EvaluationRequest
-from gradegate.pipeline.prepare import CaseFilter
-from gradegate.ports import CheckOutput, Posted, Skipped
+from gradegate.model.report import Change, Report, State, Verdict
+from gradegate.model.settings import CommentWhen, ReportSettings
+from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept
+from gradegate.pipeline.prepare import CaseFilter, EvaluationRequest
+from gradegate.ports import Audience, CheckOutput, Forge, Posted, Skipped
+from gradegate.progress import run_until_signal
 from gradegate.report.escape import fenced
-from gradegate.report.render import (
-    EXIT_CODES,
-    ViewOptions,
-    check_of,
-    outputs_of,
-    post_comment,
-    render,
-    write_files,
-)
-from gradegate.sides.checkout import Wanted
-from gradegate.sides.git import Repo
-from gradegate.wiring import Machine, cache_folder, store_path
+from gradegate.report.render import EXIT_CODES, Views, render_views
+from gradegate.sides.checkout import Revisions
+from gradegate.sides.git import NO_BASE
 
-REPORT_FILE = "report.json"
+QUIET_VERDICTS = frozenset({Verdict.UNCHANGED, Verdict.UNCERTAIN})
+Complete = Callable[[CheckOutput], str]
+"""Completes the check; its address."""
 
 
-@dataclass(frozen=True)
-class WorkflowStep:
-    """One step of a workflow: its environment and inputs."""
+class Destination(NamedTuple):
+    """Where the outcome goes."""
 
-    environ: Mapping[str, str]
-    inputs: Inputs
-
-    @property
-    def workspace(self) -> Path:
-        """Where the repository was checked out."""
-        return Path(self.environ.get("GITHUB_WORKSPACE") or ".")
-
-    @property
-    def report_dir(self) -> Path:
-        """Where the report's files go."""
-        return self.workspace / self.inputs.report_dir
-
-    def style(self, report: ReportSettings | None = None) -> ViewOptions:
-        """How the report is shown."""
-        language = self.inputs.language or (report or ReportSettings()).language
-        return ViewOptions(language, self.inputs.check_name, self.inputs.working_directory)
-
-    def forge(self) -> GitHubForge:
-        """GitHub, as this job's token sees it."""
-        env = self.environ
-        server = env.get("GITHUB_SERVER_URL", "https://github.com")
-        repository = env.get("GITHUB_REPOSITORY", "")
-        run_id = env.get("GITHUB_RUN_ID")
-        return GitHubForge(
-            self.inputs.require_token().get_secret_value(),
-            env.get("GITHUB_API_URL", "https://api.github.com"),
-            repository,
-            self.inputs.check_name,
-            f"{server}/{repository}/actions/runs/{run_id}" if run_id else None,
-            external_id=run_id,
-        )
-
-    def say(self, text: str) -> None:
-        """A line for the log; whatever it quotes cannot be read as a command."""
-        sys.stderr.write(f"{neutralise(text)}\n")
+    forge: Forge
+    complete: Complete
+    pull_request: int | None
 
 
-def action(options: Namespace, environ: Mapping[str, str]) -> int:
+def main(environ: Mapping[str, str]) -> int:
     """Do what the event asks for."""
-    del options
-    job = WorkflowStep(environ, Inputs.from_environ(environ))
-    _mask_secrets(job)
-    plan = plan_for(read_event(environ), job.inputs)
-    with _belongings(job).kept():
-        return perform(plan, job)
+    step = _step(environ)
+    step.mask_secrets()
+    plan = plan_for(read_event(environ), step.inputs)
+    with step.files.kept():
+        return perform(plan, step)
 
 
-def perform(plan: Plan, job: WorkflowStep, report: Path | None = None) -> int:
-    """Carry out a plan; the exit code. `report` is what to publish, if not the usual file."""
+def publish_file(environ: Mapping[str, str], file: Path | None) -> int:
+    """The trusted half of a fork's pull request, whatever the inputs ask for."""
+    step = _step(environ)
+    inputs = step.inputs.model_copy(update={"mode": Mode.PUBLISH})
+    return perform(plan_for(read_event(environ), inputs), step, file)
+
+
+def perform(plan: Plan, step: WorkflowStep, file: Path | None = None) -> int:
+    """Carry out a plan; the exit code. `file` is what to publish, if not the usual one."""
     match plan:
         case Skip():
-            job.say(f"gradegate: nothing to do: {plan.reason}")
+            step.say(f"gradegate: nothing to do: {plan.reason}")
             return 0
         case Refuse():
             raise InputError(plan.reason)
         case Baseline():
-            return _baseline(job, plan)
+            return _store_runs(plan, step)
         case Publish():
-            return _publish(job, plan, report or job.report_dir / REPORT_FILE)
+            return _publish_from_file(plan, step, file or step.report_folder / REPORT_FILE)
         case Evaluate():
-            return _evaluate(job, plan)
+            return _evaluate_and_publish(plan, step)
 
 
-def _mask_secrets(job: WorkflowStep) -> None:
-    """Have the runner hide every value that looks like a secret from the log, in all steps."""
-    for line in mask(SecretMasker.in_environ(job.environ)):
-        sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
+def _step(environ: Mapping[str, str]) -> WorkflowStep:
+    inputs = Inputs.from_environ(environ)
+    given = inputs.store
+    workspace = Path(environ.get("GITHUB_WORKSPACE") or ".")
+    store = wiring.store_path(environ, str(workspace / given) if given else None)
+    return WorkflowStep(environ, inputs, wiring.cache_folder(environ), store)
 
 
-def _evaluate(job: WorkflowStep, plan: Evaluate) -> int:
-    job.inputs.require_token()
-    repo = _checkout(job)
-    sha = plan.check_sha or repo.resolve(plan.head)
-    with job.forge() as forge:
-        if plan.may_write:
-            _tell(job, forge.start_check(sha))
-        else:
-            job.say("this pull request comes from a fork: the workflow on workflow_run posts it")
-        finish = _finisher(job, forge, sha, may_write=plan.may_write)
-        try:
-            done = evaluate_here(_task(job, plan, repo, forge), _outside(job, repo), _store(job))
-        except BaseException as error:
-            finish(_unfinished(error))
-            raise
-        urls = _announce(job, plan, forge, done, finish)
-    _write_runner_files(job, done.report, urls, job.style(done.setup.policy.report))
-    return EXIT_CODES[done.report.decision.state]
-
-
-def _checkout(job: WorkflowStep) -> Repo:
-    """The repository, which must not have brought along what only we may write."""
-    repo = Repo.open(job.workspace, job.environ)
-    _belongings(job).refuse_foreign(repo)
-    return repo
-
-
-def _belongings(job: WorkflowStep) -> WorkspaceFiles:
-    return WorkspaceFiles(job.workspace, cache_folder(job.environ), job.report_dir, _store(job))
-
-
-def _task(job: WorkflowStep, plan: Evaluate, repo: Repo, forge: GitHubForge) -> EvaluationRequest:
-    accepted = None
-    if plan.accepted and plan.pull_request is not None:
-        accepted = forge.labels_and_actor(plan.pull_request, ACCEPT_LABEL)
-    return EvaluationRequest(
-        repo=repo,
-        wanted=wanted_of(plan.base, plan.head),
-        inputs=job.inputs,
-        selection=CaseFilter(shard=job.inputs.shard),
-        accepted_by=accepted,
-        token=job.inputs.require_token().get_secret_value(),
-        warnings=plan.warnings,
+def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
+    token = step.inputs.require_token()
+    repo = step.checkout()
+    audience = Audience(
+        sha=plan.check_sha or repo.resolve(plan.revisions.head),
+        pull_request=None if step.inputs.shard else plan.pull_request,
+        check_name=step.inputs.check_name,
+        may_write=plan.may_write,
     )
+    with (
+        wiring.forge(step.environ, token, audience) as forge,
+        _check(step, forge, audience.sha) as complete,
+    ):
+        request = EvaluationRequest(
+            repo=repo,
+            revisions=plan.revisions,
+            overrides=step.inputs.overrides,
+            cases=CaseFilter(shard=step.inputs.shard),
+            folder=step.inputs.working_directory,
+            accepted_by=_acceptance(plan, forge),
+            token=token.get_secret_value(),
+            warnings=plan.warnings,
+        )
+        with wiring.services(step.machine(repo), step.store) as services:
+            evaluation = run_until_signal(evaluate(request, services))
+        views = render_views(evaluation.report, step.view_options(evaluation.settings))
+        views.write(step.report_folder, evaluation.results)
+        return _publish(
+            evaluation, views, step, Destination(forge, complete, audience.pull_request)
+        )
 
 
-def _outside(job: WorkflowStep, repo: Repo) -> Machine:
-    return Machine(environ=job.environ, repository=repo.top, cache=cache_folder(job.environ))
+def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
+    """Post a report made without our token. Which pull request it is, GitHub tells."""
+    token = step.inputs.require_token()
+    audience = Audience(sha=plan.head_sha, check_name=step.inputs.check_name)
+    with wiring.forge(step.environ, token, audience) as forge:
+        number = forge.find_pull_request(plan.head_owner, plan.head_branch, plan.head_sha)
+        if number is None:
+            step.say(f"gradegate: no pull request has {plan.head_sha[:7]} as its head any more")
+            return 0
+        with _check(step, forge, audience.sha, start=False) as complete:
+            report = _with_true_acceptance(read_report(file), forge, number)
+            settings = ReportSettings(comment=step.inputs.comment or "always")
+            views = render_views(report, step.view_options(settings))
+            _publish(
+                Evaluation(report, settings), views, step, Destination(forge, complete, number)
+            )
+    return 0
 
 
-def _store(job: WorkflowStep) -> Path:
-    given = job.inputs.store
-    return store_path(job.environ, str(job.workspace / given) if given else None)
+def _publish(evaluation: Evaluation, views: Views, step: WorkflowStep, to: Destination) -> int:
+    """Check, comment, outputs, summary and log, as rendered."""
+    report = evaluation.report
+    urls = {
+        "check-url": to.complete(views.check),
+        "comment-url": step.tell(_comment(evaluation, views, to)),
+    }
+    step.finish(report, views, urls)
+    return EXIT_CODES[report.decision.state]
 
 
-def _finisher(
-    job: WorkflowStep, forge: GitHubForge, sha: str, *, may_write: bool
-) -> Callable[[CheckOutput], str]:
-    """Completes the check, whatever happened; its address."""
+def _comment(evaluation: Evaluation, views: Views, to: Destination) -> Posted | Skipped:
+    """Write or edit the pull request's comment, as the settings want it."""
+    when = evaluation.settings.comment
+    if to.pull_request is None:
+        return Skipped("")
+    if when == "never":
+        return Skipped("comment: the settings want none")
+    create = comment_wanted(evaluation.report, when)
+    return to.forge.comment(to.pull_request, views.comment, create=create)
 
-    def finish(output: CheckOutput) -> str:
-        return _tell(job, forge.complete_check(sha, output)) if may_write else ""
 
-    return finish
+def _store_runs(plan: Baseline, step: WorkflowStep) -> int:
+    """Evaluate one side into the store, for the pull requests to come."""
+    repo = step.checkout()
+    request = EvaluationRequest(
+        repo=repo,
+        revisions=Revisions(head=plan.head, base=NO_BASE),
+        overrides=step.inputs.overrides,
+        folder=step.inputs.working_directory,
+    )
+    with wiring.services(step.machine(repo), step.store) as services:
+        results = run_until_signal(baseline(request, services))
+    step.say(kept(results, step.store))
+    return 0
+
+
+@contextmanager
+def _check(step: WorkflowStep, forge: Forge, sha: str, *, start: bool = True) -> Iterator[Complete]:
+    """The check, in progress until it is completed, which it is whatever happens."""
+    completed: list[str] = []
+
+    def complete(output: CheckOutput) -> str:
+        completed.append(step.tell(forge.complete_check(sha, output)))
+        return completed[-1]
+
+    if start:
+        step.tell(forge.start_check(sha))
+    try:
+        yield complete
+    except BaseException as error:
+        if not completed:
+            complete(_unfinished(error))
+        raise
 
 
 def _unfinished(error: BaseException) -> CheckOutput:
@@ -204,81 +203,14 @@ def _unfinished(error: BaseException) -> CheckOutput:
     )
 
 
-def _announce(
-    job: WorkflowStep,
-    plan: Evaluate,
-    forge: GitHubForge,
-    done: Evaluation,
-    finish: Callable[[CheckOutput], str],
-) -> dict[str, str]:
-    """Write the files, complete the check, comment; the addresses."""
-    settings = done.setup.policy.report
-    style = job.style(settings)
-    write_files(done.report, job.report_dir, style, head=done.head, base=done.base)
-    check_url = finish(check_of(done.report, style))
-    comment_url = ""
-    if plan.may_write and plan.pull_request is not None and job.inputs.shard is None:
-        when = settings.comment
-        comment_url = _tell(job, post_comment(done.report, forge, plan.pull_request, when, style))
-    return {"comment-url": comment_url, "check-url": check_url}
+def _acceptance(plan: Evaluate, forge: Forge) -> str | None:
+    """Who accepted the pull request, if somebody did."""
+    if not plan.accepted or plan.pull_request is None:
+        return None
+    return forge.labels_and_actor(plan.pull_request, ACCEPT_LABEL)
 
 
-def _tell(job: WorkflowStep, outcome: Posted | Skipped) -> str:
-    """The address of what was posted; what was not is told in the log."""
-    if isinstance(outcome, Posted):
-        return outcome.url
-    job.say(f"gradegate: not posted: {outcome.reason}")
-    return ""
-
-
-def _write_runner_files(
-    job: WorkflowStep, report: Report, urls: dict[str, str], style: ViewOptions
-) -> None:
-    outputs = {**outputs_of(report, job.report_dir), **urls}
-    if path := job.environ.get("GITHUB_OUTPUT"):
-        write_outputs(Path(path), outputs)
-    if path := job.environ.get("GITHUB_STEP_SUMMARY"):
-        append_summary(Path(path), render(report, "summary", language=style.language))
-    job.say(render(report, "text", language=style.language))
-
-
-def _baseline(job: WorkflowStep, plan: Baseline) -> int:
-    """Evaluate one side into the store, for the pull requests to come."""
-    from gradegate.commands.baseline import measure_baseline
-
-    repo = _checkout(job)
-    task = EvaluationRequest(
-        repo=repo, wanted=Wanted(head=plan.head, rev="none"), inputs=job.inputs
-    )
-    summary = measure_baseline(task, _outside(job, repo), _store(job))
-    job.say(summary)
-    return 0
-
-
-def _publish(job: WorkflowStep, plan: Publish, file: Path) -> int:
-    """Post a report made without our token. Which pull request it is, GitHub tells."""
-    with job.forge() as forge:
-        number = forge.find_pull_request(plan.head_owner, plan.head_branch, plan.head_sha)
-        if number is None:
-            job.say(f"gradegate: no pull request has {plan.head_sha[:7]} as its head any more")
-            return 0
-        style = job.style()
-        finish = _finisher(job, forge, plan.head_sha, may_write=True)
-        try:
-            report = _with_true_acceptance(read_report(file), forge, number)
-        except InputError as error:
-            finish(_unfinished(error))
-            raise
-        when = job.inputs.comment or "always"
-        urls = {
-            "check-url": finish(check_of(report, style)),
-            "comment-url": _tell(job, post_comment(report, forge, number, when, style)),
-        }
-    _write_runner_files(job, report, urls, style)
-    return 0
-
-
-def _with_true_acceptance(report: Report, forge: GitHubForge, number: int) -> Report:
+def _with_true_acceptance(report: Report, forge: Forge, number: int) -> Report:
     """The report with GitHub's word on who accepted it, whatever name it gives."""
     if report.decision.accepted_by is None:
         return report
@@ -292,8 +224,22 @@ def _with_true_acceptance(report: Report, forge: GitHubForge, number: int) -> Re
     return report.model_copy(update={"decision": decision})
 
 
-def publish(options: Namespace, environ: Mapping[str, str]) -> int:
-    """`gradegate publish report.json`: the trusted half of a fork's pull request."""
-    job = WorkflowStep(environ, Inputs.from_environ(environ))
-    inputs = job.inputs.model_copy(update={"mode": Mode.PUBLISH})
-    return perform(plan_for(read_event(environ), inputs), job, options.report)
+def comment_wanted(report: Report, when: CommentWhen) -> bool:
+    """Whether the pull request gets a comment where it has none yet."""
+    match when:
+        case "always":
+            return True
+        case "never":
+            return False
+        case "failures":
+            return report.decision.state is not State.PASS
+        case "changes":
+            return report.decision.state is not State.PASS or _has_changes(report)
+
+
+def _has_changes(report: Report) -> bool:
+    return any(
+        case.change is not Change.SAME
+        or any(one.verdict not in QUIET_VERDICTS for one in case.criteria.values())
+        for case in report.cases
+    )

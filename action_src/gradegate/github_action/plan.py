@@ -13,29 +13,18 @@ from gradegate.github_action.event import (
 )
 from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.model.base import Value
+from gradegate.model.notice import Notice, notice
+from gradegate.sides.checkout import Revisions
+from gradegate.sides.git import WORKTREE
 
 HEAD = "HEAD"
-WORKTREE = "worktree"
-NO_BASE = "none"
 ACCEPT_LABEL = "gradegate-accept"
-
-
-class BaseRule(Value):
-    """How to find the commit to compare with; the first that is given decides."""
-
-    rev: str | None = None
-    """A revision, or `none`."""
-    merge_of: str | None = None
-    """A pull request's head sha: where head is its merge commit, base is the first parent."""
-    meets: str | None = None
-    """A commit or a branch: base is where head parted from it. None: the default branch."""
 
 
 class Evaluate(Value):
     """Evaluate both sides, compare, decide, and say so where there is someone to tell."""
 
-    head: str
-    base: BaseRule
+    revisions: Revisions
     pull_request: int | None = None
     check_sha: str | None = None
     """Where the check belongs; None: on head itself, or nowhere at a terminal."""
@@ -43,7 +32,7 @@ class Evaluate(Value):
     """Whether the token may post; a fork's may not, and the second workflow does."""
     accepted: bool = False
     """Whether the pull request got the label that waives what base would object to."""
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
 
 class Baseline(Value):
@@ -81,10 +70,7 @@ DANGEROUS = (
 )
 
 
-LABEL_TOO_OLD = (
-    f"the label `{ACCEPT_LABEL}` was set for an earlier commit and waives nothing of this one: "
-    "take it off and set it again"
-)
+LABEL_TOO_OLD = notice("label.too_old", label=ACCEPT_LABEL)
 
 
 def plan_for(event: Event, inputs: Inputs) -> Plan:
@@ -95,7 +81,9 @@ def plan_for(event: Event, inputs: Inputs) -> Plan:
         return Skip(reason=f"{event.ref} was deleted")
     plan = _asked(event, inputs.mode)
     if isinstance(plan, Evaluate) and inputs.base is not None:
-        return plan.model_copy(update={"base": BaseRule(rev=inputs.base)})
+        return plan.model_copy(
+            update={"revisions": Revisions(head=plan.revisions.head, base=inputs.base)}
+        )
     return plan
 
 
@@ -131,8 +119,9 @@ def _evaluate(event: Event) -> Plan:
             return Skip(reason=f"pull request {event.number} is closed")
         case PullRequest():
             return Evaluate(
-                head=HEAD,
-                base=BaseRule(merge_of=event.head_sha, meets=event.base_sha),
+                revisions=Revisions(
+                    head=HEAD, merge_of=event.head_sha, branched_from=event.base_sha
+                ),
                 pull_request=event.number,
                 check_sha=event.head_sha,
                 may_write=not event.from_fork,
@@ -140,17 +129,19 @@ def _evaluate(event: Event) -> Plan:
                 warnings=(LABEL_TOO_OLD,) if _has_old_label(event) else (),
             )
         case MergeGroup():
-            return Evaluate(head=HEAD, base=BaseRule(rev=event.base_sha), check_sha=event.head_sha)
+            return Evaluate(
+                revisions=Revisions(head=HEAD, base=event.base_sha), check_sha=event.head_sha
+            )
         case Push() | Dispatch():
-            return Evaluate(head=HEAD, base=BaseRule(meets=event.default_branch))
+            return Evaluate(revisions=Revisions(head=HEAD, branched_from=event.default_branch))
         case Local():
-            return Evaluate(head=WORKTREE, base=BaseRule())
+            return Evaluate(revisions=Revisions(head=WORKTREE))
         case WorkflowRun():
             return Refuse(
                 reason="`mode: evaluate` on workflow_run would run a fork's code with a token that "
                 "may write: leave `mode` out, and the report of the other workflow is posted"
             )
-    return Evaluate(head=HEAD, base=BaseRule())
+    return Evaluate(revisions=Revisions(head=HEAD))
 
 
 def _has_old_label(event: PullRequest) -> bool:

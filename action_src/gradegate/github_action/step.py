@@ -1,6 +1,4 @@
-"""What the runner reads from us: output and summary files, and commands in the log.
-
-What the action keeps in the runner's workspace: ours alone, and the runner's afterwards.
+"""This step of a workflow: its inputs, our files in its workspace, and what the runner reads.
 
 The container is root, the steps around it are not: a cache or an upload must be able to read
 what we leave. And the workspace is the pull request's checkout: a store, an environment or a
@@ -10,12 +8,19 @@ link that it brought along would speak for itself.
 import os
 import re
 import secrets
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradegate.github_action.inputs import Inputs
 from gradegate.model.errors import InputError
+from gradegate.model.masking import SecretMasker
+from gradegate.model.report import Report, Verdict
+from gradegate.model.settings import ReportSettings
+from gradegate.ports import Machine, Posted, Skipped
+from gradegate.report.render import ViewOptions, Views
 from gradegate.sides.git import Repo
 
 SUMMARY_LIMIT = 1024 * 1024
@@ -80,6 +85,94 @@ def _append(path: Path, text: str) -> None:
 
 _OPEN = 0o755
 """Others may pass through: agents to their environments, later steps to the report."""
+
+
+REPORT_FILE = "report.json"
+
+
+@dataclass(frozen=True)
+class WorkflowStep:
+    """One step of a workflow."""
+
+    environ: Mapping[str, str]
+    inputs: Inputs
+    cache: Path
+    """Our folder in the workspace."""
+    store: Path
+
+    @property
+    def workspace(self) -> Path:
+        """Where the repository was checked out."""
+        return Path(self.environ.get("GITHUB_WORKSPACE") or ".")
+
+    @property
+    def report_folder(self) -> Path:
+        """Where the report's files go."""
+        return self.workspace / self.inputs.report_dir
+
+    @property
+    def files(self) -> "WorkspaceFiles":
+        """What we keep in the workspace."""
+        return WorkspaceFiles(self.workspace, self.cache, self.report_folder, self.store)
+
+    def machine(self, repo: Repo) -> Machine:
+        """The runner we are on."""
+        return Machine(environ=self.environ, repository=repo.top, cache=self.cache)
+
+    def view_options(self, settings: ReportSettings | None = None) -> ViewOptions:
+        """How the report is shown."""
+        language = self.inputs.language or (settings or ReportSettings()).language
+        return ViewOptions(language, self.inputs.check_name, self.inputs.working_directory)
+
+    def checkout(self) -> Repo:
+        """The repository, which must not have brought along what only we may write."""
+        repo = Repo.open(self.workspace, self.environ)
+        self.files.refuse_foreign(repo)
+        return repo
+
+    def say(self, text: str) -> None:
+        """A line for the log; whatever it quotes cannot be read as a command."""
+        sys.stderr.write(f"{neutralise(text)}\n")
+
+    def tell(self, outcome: Posted | Skipped) -> str:
+        """The address of what was posted; what was not is told in the log."""
+        if isinstance(outcome, Posted):
+            return outcome.url
+        if outcome.reason:
+            self.say(f"gradegate: not posted: {outcome.reason}")
+        return ""
+
+    def mask_secrets(self) -> None:
+        """Have the runner hide every value that looks like a secret from the log, in all steps."""
+        for line in mask(SecretMasker.in_environ(self.environ)):
+            sys.stdout.write(f"{line}\n")
+        sys.stdout.flush()
+
+    def finish(self, report: Report, views: Views, urls: Mapping[str, str]) -> None:
+        """Outputs, step summary and log, as rendered."""
+        if path := self.environ.get("GITHUB_OUTPUT"):
+            write_outputs(Path(path), {**outputs_of(report, self.report_folder), **urls})
+        if path := self.environ.get("GITHUB_STEP_SUMMARY"):
+            append_summary(Path(path), views.summary)
+        self.say(views.text)
+
+
+def outputs_of(report: Report, folder: Path) -> dict[str, str]:
+    """The step's outputs, but for addresses."""
+    counts = {
+        verdict: sum(
+            any(one.verdict is verdict for one in case.criteria.values()) for case in report.cases
+        )
+        + sum(one.verdict is verdict and not one.informational for one in report.criteria)
+        for verdict in (Verdict.REGRESSED, Verdict.IMPROVED)
+    }
+    return {
+        "decision": report.decision.state.value,
+        "regressions": str(counts[Verdict.REGRESSED]),
+        "improvements": str(counts[Verdict.IMPROVED]),
+        "report": str(folder / REPORT_FILE),
+        "html": str(folder / "report.html"),
+    }
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class Limiter:
         await self._enter(turn)
         try:
             await self._hold_back()
-            yield _now()
+            yield now()
         finally:
             self._leave()
 
@@ -63,9 +63,9 @@ class Limiter:
         """
         if began > self._narrowed_at:
             self._width = max(1.0, self._width * _SHRINK)
-            self._narrowed_at = _now()
+            self._narrowed_at = now()
         if wait is not None:
-            self._resume_at = max(self._resume_at, _now() + wait)
+            self._resume_at = max(self._resume_at, now() + wait)
 
     async def _enter(self, turn: int) -> None:
         admitted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -100,9 +100,10 @@ class Limiter:
             await asyncio.sleep(0)
             if self._pace is not None:
                 await self._pace.acquire()
-            while (left := self._resume_at - _now()) > 0:  # noqa: ASYNC110 - it may be prolonged
+            while (left := self._resume_at - now()) > 0:  # noqa: ASYNC110 - it may be prolonged
                 await asyncio.sleep(left)
 
 
-def _now() -> float:
+def now() -> float:
+    """The running loop's own clock."""
     return asyncio.get_running_loop().time()

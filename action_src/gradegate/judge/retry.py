@@ -1,15 +1,37 @@
-"""How long to try: one call, one verdict, and a service that answers nobody.
+"""Whether to call (again), and when: `Retry(after)` or `GiveUp(reason)`.
 
-Models that refuse for good: asking them again is neither polite nor useful.
+Asked before each call and after each failure, until a sample has its answer:
+
+- `CircuitBreaker`: is it pointless, because this model refuses everything, or because the
+  service has answered nobody for a long time or asks us to stay away for one? Shared by all.
+- `Attempts`: is the verdict's time up (its `Deadline`)? If not, wait as long as the service asks,
+  or else twice as long each time. One for each sample.
+
+A failure that is not retryable ends its question at once.
 """
 
 import math
-from collections import Counter
+import random
+from collections import Counter, defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from gradegate.ports import CallFailure
 
 _PROBE_AFTER = 30.0
+_ENOUGH = 5
+
+
+class Retry(NamedTuple):
+    """Call, after so many seconds."""
+
+    after: float = 0.0
+
+
+class GiveUp(NamedTuple):
+    """Do not call any more."""
+
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -42,8 +64,75 @@ class Deadline:
         return self._began + self._limit - now
 
 
+class Attempts:
+    """The attempts at one sample."""
+
+    def __init__(self, policy: RetryPolicy, deadline: Deadline) -> None:
+        self._policy = policy
+        self._deadline = deadline
+        self._failures = 0
+        self._latest: CallFailure | None = None
+
+    def before_call(self, now: float) -> Retry | GiveUp:
+        """Whether there is time for the next call. The first one is always made."""
+        left = self._deadline.left(now)  # looking starts the clock
+        if self._latest is None or left > 0:
+            return Retry()
+        return self._out_of_time(self._latest)
+
+    def after_failure(self, failure: CallFailure, now: float) -> Retry | GiveUp:
+        """How long to wait before the next call, if there is time for it."""
+        pause = failure.retry_after or self._policy.backoff(self._failures, _draw())
+        self._failures += 1
+        self._latest = failure
+        if pause < self._deadline.left(now):
+            return Retry(pause)
+        return self._out_of_time(failure)
+
+    def time_for_call(self, now: float) -> float:
+        """Seconds that the next call may take."""
+        return min(self._policy.per_call, self._deadline.left(now))
+
+    def cut_off(self, limit: float) -> CallFailure:
+        """The failure of a call that was ended after so many seconds."""
+        if self._latest is not None and limit < self._policy.per_call:
+            # Our time was up, and not the service's: what it said before is the reason.
+            return self._latest._replace(throttled=False, retry_after=None)
+        return CallFailure(f"the judge did not answer within {limit:.3g} s", retryable=True)
+
+    def _out_of_time(self, failure: CallFailure) -> GiveUp:
+        limit = self._policy.per_verdict
+        return GiveUp(f"{failure.reason} (given up after {limit:.0f} s of trying)")
+
+
 class CircuitBreaker:
-    """Whether the service has given nobody an answer for so long that asking is pointless."""
+    """Whether calls are pointless: what each model refuses, and an outage of the service."""
+
+    def __init__(self, limit: float) -> None:
+        self._service = _Service(limit)
+        self._models: defaultdict[str, _Model] = defaultdict(_Model)
+
+    def check(self, model: str, now: float) -> Retry | GiveUp:
+        """Whether to call this model now."""
+        refused = self._models[model].check()
+        return refused if isinstance(refused, GiveUp) else self._service.check(now)
+
+    def answered(self, model: str) -> None:
+        """The model and its service work."""
+        self._models[model].answered()
+        self._service.answered()
+
+    def failed(self, model: str, failure: CallFailure, now: float) -> Retry | GiveUp:
+        """One more call without an answer: whether calling again can be of any use."""
+        if not failure.retryable:
+            self._models[model].refused(failure)
+            return GiveUp(failure.reason)
+        self._service.failed(failure, now)
+        return self._service.check(now)
+
+
+class _Service:
+    """Closed after so many seconds without an answer; one call every half minute tries again."""
 
     def __init__(self, limit: float) -> None:
         self._limit = limit
@@ -53,56 +142,51 @@ class CircuitBreaker:
         self._reason = ""
 
     def answered(self) -> None:
-        """The service works."""
         self._began = None
 
-    def trouble(self, trouble: CallFailure, now: float) -> None:
-        """One more call without an answer."""
+    def failed(self, failure: CallFailure, now: float) -> None:
         self._began = now if self._began is None else self._began
         self._latest = now
-        self._reason = trouble.reason
-        if trouble.wait is not None and trouble.wait > self._limit:
-            self._closed_until = max(self._closed_until, now + trouble.wait)
+        self._reason = failure.reason
+        if failure.retry_after is not None and failure.retry_after > self._limit:
+            self._closed_until = max(self._closed_until, now + failure.retry_after)
 
-    def reason(self, now: float) -> str | None:
-        """Why not to ask now; every half minute one may try all the same."""
+    def check(self, now: float) -> Retry | GiveUp:
         if now < self._closed_until:
             left = self._closed_until - now
-            return f"{self._reason} (the service asks to come back in {left:.0f} s)"
+            return GiveUp(f"{self._reason} (the service asks to come back in {left:.0f} s)")
         if self._began is None or now - self._latest > _PROBE_AFTER:
-            return None
+            return Retry()
         lasted = self._latest - self._began
         if lasted < self._limit:
-            return None
-        return f"{self._reason} (nothing was answered for {lasted:.0f} s)"
+            return Retry()
+        return GiveUp(f"{self._reason} (nothing was answered for {lasted:.0f} s)")
 
 
-_ENOUGH = 5
-
-
-class Refusals:
-    """Remembers what each model refused, and when that is the end of it.
+class _Model:
+    """Closed for good by a refusal of everything.
 
     A refusal that concerns every question counts at once. One that may lie in the question
     counts when a model that never answered anything has said the same several times.
     """
 
     def __init__(self) -> None:
-        self._final: dict[str, str] = {}
-        self._repeated: Counter[tuple[str, str]] = Counter()
-        self._answering: set[str] = set()
+        self._final: str | None = None
+        self._repeated: Counter[str] = Counter()
+        self._answers = False
 
-    def answered(self, model: str) -> None:
-        """The model works."""
-        self._answering.add(model)
+    def answered(self) -> None:
+        self._answers = True
 
-    def refused(self, model: str, trouble: CallFailure) -> None:
-        """The model will not answer a question, however often it is asked."""
-        self._repeated[model, trouble.reason] += 1
-        often = self._repeated[model, trouble.reason] >= _ENOUGH
-        if trouble.for_all or (often and model not in self._answering):
-            self._final.setdefault(model, trouble.reason)
+    def refused(self, failure: CallFailure) -> None:
+        self._repeated[failure.reason] += 1
+        often = self._repeated[failure.reason] >= _ENOUGH
+        if self._final is None and (failure.for_all or (often and not self._answers)):
+            self._final = failure.reason
 
-    def reason(self, model: str) -> str | None:
-        """Why not to ask this model anything more."""
-        return self._final.get(model)
+    def check(self) -> Retry | GiveUp:
+        return Retry() if self._final is None else GiveUp(self._final)
+
+
+def _draw() -> float:
+    return random.random()  # noqa: S311 - spreads retries, guards nothing

@@ -10,7 +10,14 @@ Expected failures of the work itself (an agent that crashed, a judge that did no
 a comment that could not be posted) are values, not exceptions.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from pathlib import PurePath
+
+
+def did_you_mean(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """The known name that was probably meant."""
+    return next(iter(get_close_matches(name, sorted(known), n=1, cutoff=cutoff)), None)
 
 
 class GradegateError(Exception):

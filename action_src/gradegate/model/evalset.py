@@ -1,7 +1,4 @@
-"""ADK's eval sets and invocations, as far as criteria read them.
-
-An eval case in its place: the suite and file it comes from, and what applies to it.
-"""
+"""ADK's eval sets and invocations, as far as criteria read them, and a case in its place."""
 
 from typing import Any, NamedTuple, Self
 

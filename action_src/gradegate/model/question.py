@@ -5,9 +5,11 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict
+
+from gradegate.model.notice import Notice, as_notice, with_code
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -99,3 +101,15 @@ class Votes(Generic[T]):
     """Per ballot entry: did the majority say yes? A tie is no."""
     failure: str | None = None
     """Why there is no outcome; None where there is one."""
+    notice: Notice | None = field(default=None, compare=False)
+    """The failure as it can be told in another language, where it can."""
+
+    @classmethod
+    def failed(cls, told: Notice) -> Self:
+        """No outcome, and why."""
+        return cls(failure=told.text, notice=with_code(told))
+
+    @property
+    def why(self) -> Notice | None:
+        """The failure, in whose words it is."""
+        return as_notice(self.failure, self.notice)

@@ -5,13 +5,18 @@ untrusted half of the job ends with it.
 """
 
 from enum import StrEnum
-from typing import Any, Literal
+from functools import cached_property
+from operator import not_
+from typing import Any, Final, Literal, Self
 
 from pydantic import Field, field_serializer
 
 from gradegate.model.base import Value
 from gradegate.model.evalset import CaseKey
+from gradegate.model.notice import Notice, as_notice, as_notices, is_none, text_beside
 from gradegate.model.result import Usage
+
+REPORT_SCHEMA: Final = "gradegate/report/v1"
 
 
 class State(StrEnum):
@@ -55,15 +60,21 @@ class Change(StrEnum):
     REMOVED = "removed"
 
 
-class Reason(Value):
+class Reason(Notice):
     """One thing the gate holds against the pull request, or would if `fail_on` said so."""
 
     kind: ReasonKind
-    text: str
     suite: str | None = None
     eval_set: str | None = None
     eval_id: str | None = None
     criterion: str | None = None
+
+    @classmethod
+    def of(cls, kind: ReasonKind, told: Notice, case: CaseKey | None = None, **where: str) -> Self:
+        """A finding, of a case or of another place."""
+        if case is not None:
+            where |= case._asdict()
+        return cls(kind=kind, text=told.text, code=told.code, values=told.values, **where)
 
 
 class Decision(Value):
@@ -105,7 +116,7 @@ class CriterionComparison(Value):
     planned: tuple[int, int] = (0, 0)
     verdict: Verdict
     passes_to_settle: int | None = None
-    """For `uncertain`: about so many more runs of every case would tell."""
+    """For `uncertain`: about so many more runs of every case are needed to decide."""
     range: tuple[float, float] | None = None
     """The lowest and the highest score that there can be; None: no such bounds."""
     lower_is_better: bool = False
@@ -129,7 +140,25 @@ class CaseCriterion(Value):
     p_value: float | None = None
     verdict: Verdict
     confirmed: bool = False
-    reason: str | None = None
+    below_threshold: bool | None = None
+    """Whether head's score misses its threshold; None in a report that does not say so."""
+    notice: Notice | None = Field(default=None, exclude_if=is_none)
+    reason: str | None = Field(default_factory=text_beside)
+    """Why there is no score."""
+
+    @property
+    def why(self) -> Notice | None:
+        """The reason, in whose words it is."""
+        return as_notice(self.reason, self.notice)
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether head's score misses its threshold."""
+        if self.below_threshold is not None:
+            return self.below_threshold
+        if self.threshold is None or self.head is None:
+            return False
+        return self.head < self.threshold
 
 
 class ToolUse(Value):
@@ -201,7 +230,7 @@ class CaseComparison(Value):
 class Report(Value):
     """The `report.json` file."""
 
-    schema_: Literal["gradegate/report/v1"] = Field(default="gradegate/report/v1", alias="schema")
+    schema_: Literal["gradegate/report/v1"] = Field(default=REPORT_SCHEMA, alias="schema")
     decision: Decision
     base: BaseSide = BaseSide()
     head: HeadSide = HeadSide()
@@ -209,3 +238,30 @@ class Report(Value):
     cases: tuple[CaseComparison, ...] = ()
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = Field(default=(), exclude_if=not_)
+    """The warnings, one by one, as they can be told in another language."""
+
+    @property
+    def told(self) -> tuple[Notice, ...]:
+        """The warnings, as notices where the report has them."""
+        return as_notices(self.warnings, self.notices)
+
+    def case_of(self, reason: Reason) -> CaseKey | None:
+        """Which of the cases a reason speaks of, if of one.
+
+        One that names no suite, and could be of several, is of none.
+        """
+        if reason.eval_id is None:
+            return None
+        suites = self._suites.get((reason.eval_set or "", reason.eval_id), ())
+        suite = suites[0] if reason.suite is None and len(suites) == 1 else reason.suite
+        if suite is None or suite not in suites:
+            return None
+        return CaseKey(suite, reason.eval_set or "", reason.eval_id)
+
+    @cached_property
+    def _suites(self) -> dict[tuple[str, str], list[str]]:
+        found: dict[tuple[str, str], list[str]] = {}
+        for case in self.cases:
+            found.setdefault((case.eval_set, case.eval_id), []).append(case.suite)
+        return found

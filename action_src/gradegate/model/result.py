@@ -1,12 +1,16 @@
 """Scores of one side: the `results.json` file."""
 
 from enum import StrEnum
-from typing import Any, Literal
+from operator import not_
+from typing import Any, Final, Literal
 
 from pydantic import Field
 
 from gradegate.model.base import Value
 from gradegate.model.evalset import CaseKey
+from gradegate.model.notice import Notice, as_notice, as_notices, is_none, text_beside
+
+RESULTS_SCHEMA: Final = "gradegate/results/v1"
 
 
 class Status(StrEnum):
@@ -59,9 +63,15 @@ class InvocationResult(Value):
 
     score: float | None = None
     status: Status = Status.NOT_EVALUATED
-    reason: str | None = None
+    notice: Notice | None = Field(default=None, exclude_if=is_none)
+    reason: str | None = Field(default_factory=text_beside)
     rubrics: tuple[RubricScore, ...] = ()
     details: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def why(self) -> Notice | None:
+        """The reason, in whose words it is."""
+        return as_notice(self.reason, self.notice)
 
 
 class CriterionResult(Value):
@@ -70,7 +80,8 @@ class CriterionResult(Value):
     score: float | None = None
     threshold: float | None = None
     status: Status = Status.NOT_EVALUATED
-    reason: str | None = None
+    notice: Notice | None = Field(default=None, exclude_if=is_none)
+    reason: str | None = Field(default_factory=text_beside)
     invocations: tuple[InvocationResult, ...] = ()
     rubrics: tuple[RubricScore, ...] = ()
     applies: bool = True
@@ -80,6 +91,11 @@ class CriterionResult(Value):
     """Of a custom metric, which nobody else knows; None: the criterion's own."""
     breakdown: dict[str, float] = Field(default_factory=dict)
     """What an informational score is made of, such as tokens read and written."""
+
+    @property
+    def why(self) -> Notice | None:
+        """The reason, in whose words it is."""
+        return as_notice(self.reason, self.notice)
 
 
 class CaseResult(Value):
@@ -91,7 +107,8 @@ class CaseResult(Value):
     run: int = Field(default=1, ge=1)
     line: int = 1
     status: Status
-    reason: str | None = None
+    notice: Notice | None = Field(default=None, exclude_if=is_none)
+    reason: str | None = Field(default_factory=text_beside)
     criteria: dict[str, CriterionResult] = Field(default_factory=dict)
 
     @property
@@ -123,7 +140,7 @@ class Usage(CriterionUsage):
 class Results(Value):
     """The `results.json` file: one side, every case, every run."""
 
-    schema_: Literal["gradegate/results/v1"] = Field(default="gradegate/results/v1", alias="schema")
+    schema_: Literal["gradegate/results/v1"] = Field(default=RESULTS_SCHEMA, alias="schema")
     commit: str = ""
     fingerprint: str = ""
     shard: str | None = None
@@ -131,3 +148,10 @@ class Results(Value):
     cases: tuple[CaseResult, ...] = ()
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()
+    notices: tuple[Notice, ...] = Field(default=(), exclude_if=not_)
+    """The warnings, one by one, as they can be told in another language."""
+
+    @property
+    def told(self) -> tuple[Notice, ...]:
+        """The warnings, as notices where the file has them."""
+        return as_notices(self.warnings, self.notices)

@@ -1,18 +1,19 @@
-"""What an agent did with a case: a trace, or why there is none.
-
-One run of one case on one side: what the agent did and how it was scored.
-"""
+"""What an agent did with a case, how it was scored, and which runs to have."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from pathlib import Path
+from typing import Final, Literal, NamedTuple, Self
 
 from pydantic import Field
 
 from gradegate.model.base import Value
 from gradegate.model.evalset import CaseKey, Invocation
+from gradegate.model.notice import Notice, as_notice, with_code
 from gradegate.model.result import CaseResult
+
+TRACES_SCHEMA: Final = "gradegate/traces/v1"
 
 
 class Trace(Value):
@@ -36,12 +37,23 @@ class NotRun:
     """No trace, through no fault of the agent: nothing recorded, or our own limits."""
 
     reason: str
+    notice: Notice | None = field(default=None, compare=False)
+
+    @classmethod
+    def because(cls, told: Notice) -> Self:
+        """No trace, for a reason that is a sentence of ours."""
+        return cls(told.text, with_code(told))
+
+    @property
+    def why(self) -> Notice:
+        """The reason, in whose words it is."""
+        return as_notice(self.reason, self.notice) or Notice(text=self.reason)
 
 
 class Traces(Value):
     """The `traces.json` file."""
 
-    schema_: Literal["gradegate/traces/v1"] = Field(default="gradegate/traces/v1", alias="schema")
+    schema_: Literal["gradegate/traces/v1"] = Field(default=TRACES_SCHEMA, alias="schema")
     cases: tuple[Trace, ...] = ()
 
     @classmethod
@@ -70,5 +82,68 @@ class ScoredRun:
     result: CaseResult
 
 
-Runs = Mapping[CaseKey, Sequence[ScoredRun]]
+SideName = Literal["base", "head"]
+SIDES: tuple[SideName, SideName] = ("base", "head")
+SideRuns = Mapping[CaseKey, Sequence[ScoredRun]]
 """All runs of one side by case, in the order made."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side's files. `commit` is empty for files as they are in the work tree."""
+
+    commit: str
+    top: Path
+    """The whole repository: an agent may read more than its project's folder."""
+    root: Path
+    """The project's folder in it."""
+
+
+class RunRequest(NamedTuple):
+    """Have so many runs of a case in a role, in all.
+
+    A total and not so many more: asked twice, or by a job that goes on where a killed one
+    was, it means the same.
+    """
+
+    side: SideName
+    case: CaseKey
+    role: Role
+    total: int
+
+
+class Runs:
+    """All runs made so far. Of what an evaluation hands on, this alone grows."""
+
+    def __init__(
+        self,
+        base: Mapping[CaseKey, Iterable[ScoredRun]] | None = None,
+        head: Mapping[CaseKey, Iterable[ScoredRun]] | None = None,
+    ) -> None:
+        self._sides: dict[SideName, dict[CaseKey, list[ScoredRun]]] = {
+            "base": {key: list(runs) for key, runs in (base or {}).items()},
+            "head": {key: list(runs) for key, runs in (head or {}).items()},
+        }
+
+    @property
+    def base(self) -> SideRuns:
+        """Base's."""
+        return self._sides["base"]
+
+    @property
+    def head(self) -> SideRuns:
+        """Head's."""
+        return self._sides["head"]
+
+    def of(self, side: SideName, key: CaseKey, role: Role | None = None) -> Sequence[ScoredRun]:
+        """A case's runs, in the order made; those of one role, where one is named."""
+        runs = self._sides[side].get(key, ())
+        return runs if role is None else [run for run in runs if run.role is role]
+
+    def add(self, side: SideName, key: CaseKey, run: ScoredRun) -> None:
+        """Take in one more."""
+        self._sides[side].setdefault(key, []).append(run)
+
+    def missing(self, requests: Iterable[RunRequest]) -> tuple[RunRequest, ...]:
+        """The requests that are not met yet."""
+        return tuple(one for one in requests if len(self.of(*one[:3])) < one.total)

@@ -1,16 +1,32 @@
-"""What a repository may say in `gradegate.toml` (or `[tool.gradegate]` in pyproject.toml).
-
-How much more a pull request may spend than base: `+20%`, `+500`, `<= 4000`.
-"""
+"""What a repository may say in `gradegate.toml` (or `[tool.gradegate]` in pyproject.toml)."""
 
 from datetime import date
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
+from gradegate.locales import languages
 from gradegate.model.base import Value
-from gradegate.model.docstrings import docstrings_of_fields
 from gradegate.model.report import ReasonKind
+
+
+def docstrings_of_fields(cls: type) -> dict[str, str]:
+    """The texts by field, from the source of the class itself."""
+    import ast
+    from inspect import cleandoc, getsource
+    from textwrap import dedent
+
+    found = {}
+    for field, text in pairwise(ast.parse(dedent(getsource(cls))).body[0].body):  # type: ignore[attr-defined] # a class has one
+        match field, text:
+            case (
+                ast.AnnAssign(target=ast.Name(id=name)),
+                ast.Expr(value=ast.Constant(value=str(told))),
+            ):
+                found[name] = cleandoc(told)
+    return found
+
 
 if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
@@ -18,7 +34,18 @@ if TYPE_CHECKING:
 
 Share = Annotated[float, Field(ge=0, le=1)]
 CommentWhen = Literal["always", "changes", "failures", "never"]
-Language = Literal["en", "ja"]
+
+
+def _known_language(name: str) -> str:
+    if name not in languages():
+        offered = " or ".join(repr(known) for known in languages())
+        raise ValueError(f"must be {offered}, not {name!r}")
+    return name
+
+
+Language = Annotated[
+    str, AfterValidator(_known_language), WithJsonSchema({"enum": list(languages())})
+]
 
 DEFAULT_FAIL_ON = (
     ReasonKind.REGRESSION,
@@ -134,7 +161,7 @@ class Gate(Described):
     """What an efficiency metric may come to: `+20%` or `+500` of base, or `<= 4000`."""
 
     def tolerance_for(self, criterion: str) -> float:
-        """How large a drop of this criterion's mean is nobody's business."""
+        """A drop of this criterion's mean that is no larger is ignored."""
         own = self.criteria.get(criterion, CriterionGate()).tolerance
         return self.tolerance if own is None else own
 

@@ -1,7 +1,4 @@
-"""How a user is simulated: `user_simulator_config` of an EvalConfig.
-
-Who a simulated user is: how they ask, answer, put up with mistakes, and end a conversation.
-"""
+"""How a user is simulated: `user_simulator_config` of an EvalConfig, and personas."""
 
 from collections.abc import Mapping
 from functools import cache

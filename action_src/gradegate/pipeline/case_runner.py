@@ -1,23 +1,18 @@
-"""Both sides' agents at work: runs made, scored and kept, many at once.
-
-A side's runs as its `results.json`.
-"""
+"""Both sides' agents at work: runs made, scored and kept, many at once."""
 
 import asyncio
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gradegate.model.evalset import Case, CaseKey
-from gradegate.model.result import Results, Status, Usage
-from gradegate.model.runs import NotRun, Role, Runs, ScoredRun, Trace
+from gradegate.model.notice import Notice, notice
+from gradegate.model.result import Results, Usage
+from gradegate.model.runs import NotRun, Role, RunRequest, Runs, ScoredRun, SideName, Trace
 from gradegate.pipeline.journal import Journal
 from gradegate.pipeline.score import score_run
 from gradegate.ports import AgentRunner, Ask, MetricCaller
 
 Progress = Callable[[int, int], None]
-
-OUT_OF_TIME = "the time for this run is over: raise `time_limit` under [gate] in gradegate.toml"
 
 
 @dataclass(frozen=True)
@@ -26,53 +21,84 @@ class SuiteRunner:
 
     runner: AgentRunner
     identity: str
-    unavailable: str | None = None
+    unavailable: Notice | None = None
 
-
-@dataclass
-class SideRunners:
-    """One side: its agents by suite, and the runs they have made so far."""
-
-    agents: Mapping[str, SuiteRunner]
-    runs: dict[CaseKey, list[ScoredRun]] = field(default_factory=lambda: defaultdict(list))
-
-    def can_rerun(self, suite: str) -> bool:
+    @property
+    def can_rerun(self) -> bool:
         """Whether fresh runs can be had."""
-        agent = self.agents.get(suite)
-        return agent is not None and agent.unavailable is None and agent.runner.rerunnable
+        return self.unavailable is None and self.runner.rerunnable
 
 
-@dataclass(frozen=True)
-class RunRequest:
-    """So many more runs of a case by one side, and what for."""
-
-    team: SideRunners
-    case: Case
-    role: Role
-    times: int
+SideRunners = Mapping[str, SuiteRunner]
+"""The agents of one side, by suite."""
 
 
 class CaseRunner:
     """Makes the runs that are asked for; a run is scored while others are still being made."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it takes to run a case
         self,
         journal: Journal,
         ask: Ask,
-        progress: Progress,
-        measures: Mapping[str, MetricCaller] | None = None,
+        sides: Mapping[SideName, SideRunners],
+        cases: Mapping[CaseKey, Case],
+        *,
+        metrics: Mapping[str, MetricCaller] | None = None,
         deadline: float | None = None,
+        progress: Progress = lambda _done, _total: None,
     ) -> None:
-        self._deadline = deadline
-        """When to stop running agents, by the event loop's clock; None: never."""
+        self.runs = Runs()
+        self.sides = sides
+        self.usage = Usage()
+        """What the judges cost; whole at the end."""
+        self.warnings: tuple[Notice, ...] = ()
+        """What a reader should know of how the agents were run; whole at the end."""
         self._journal = journal
         self._ask = ask
+        self._cases = cases
+        self._metrics = metrics or {}
+        self._deadline = deadline
+        """When to stop running agents, by the event loop's clock; None: never."""
         self._progress = progress
-        self._measures = measures or {}
 
-    async def make(self, requests: Iterable[RunRequest]) -> None:
-        """Make all of them and add them to their teams, in stable order."""
-        numbered = [(request, number) for request in requests for number in self._numbers(request)]
+    async def make_wanted(self, wanted: Callable[[Runs], Iterable[RunRequest]]) -> None:
+        """Make what is wanted, given what there is, until nothing more is."""
+        while missing := self.runs.missing(wanted(self.runs)):
+            await self._make(missing)
+
+    async def finish(self) -> None:
+        """End what nobody waits for any more."""
+        await self._journal.finish()
+
+    def known(self, side: SideName, case: Case) -> int:
+        """How many first-pass runs of a case cost nothing, because they are kept."""
+        agent = self.sides[side][case.suite]
+        return self._journal.known(agent.identity, case) if agent.runner.rerunnable else 0
+
+    def was_run(self, side: SideName) -> bool:
+        """Whether a side's agents really ran, and were not all read from the store."""
+        agents = self.sides[side].values()
+        recorded = not all(agent.runner.rerunnable for agent in agents)
+        return recorded or any(self._journal.made.get(agent.identity) for agent in agents)
+
+    async def outcomes(self, requests: Iterable[RunRequest]) -> list[Trace | NotRun]:
+        """What agents do in fresh runs that are neither scored nor kept."""
+        return await asyncio.gather(
+            *(
+                self.sides[one.side][one.case.suite].runner.run(self._cases[one.case], number)
+                for one in requests
+                for number in range(1, one.total + 1)
+            )
+        )
+
+    def unavailable(self, side: SideName) -> Notice | None:
+        """Why one of a side's agents cannot be run, if one cannot."""
+        reasons = (agent.unavailable for agent in self.sides[side].values())
+        return next((reason for reason in reasons if reason), None)
+
+    async def _make(self, requests: Iterable[RunRequest]) -> None:
+        """Make all of them and take them in, in stable order."""
+        numbered = [(one, number) for one in requests for number in self._numbers(one)]
         done = 0
         total = len(numbered)
 
@@ -85,70 +111,50 @@ class CaseRunner:
 
         made = await asyncio.gather(*(one(request, number) for request, number in numbered))
         for (request, _), scored in zip(numbered, made, strict=True):
-            request.team.runs[request.case.key].append(scored)
-
-    def known(self, team: SideRunners, case: Case) -> int:
-        """How many first-pass runs of a case cost nothing, because they are kept."""
-        agent = team.agents[case.suite]
-        return self._journal.known(agent.identity, case) if agent.runner.rerunnable else 0
+            self.runs.add(request.side, request.case, scored)
 
     def _numbers(self, request: RunRequest) -> range:
         """Runs of a case are numbered on from those it has; a recording has only its own."""
-        made = len(request.team.runs[request.case.key])
-        return range(made + 1, made + request.times + 1)
+        made = self.runs.of(request.side, request.case)
+        have = sum(run.role is request.role for run in made)
+        return range(len(made) + 1, len(made) + 1 + request.total - have)
 
     async def _run(self, request: RunRequest, number: int) -> ScoredRun:
-        case = request.case
-        outcome = await self._outcome(request.team.agents[case.suite], request, number)
-        measure = self._measures.get(case.suite)
-        result = await score_run(case, outcome, number, self._ask, measure)
+        case = self._cases[request.case]
+        outcome = await self._outcome(case, request, number)
+        metrics = self._metrics.get(case.suite)
+        result = await score_run(case, outcome, number, self._ask, metrics)
         return ScoredRun(request.role, outcome, result)
 
-    async def _outcome(
-        self, agent: SuiteRunner, request: RunRequest, number: int
-    ) -> Trace | NotRun:
+    async def _outcome(self, case: Case, request: RunRequest, number: int) -> Trace | NotRun:
+        agent = self.sides[request.side][case.suite]
         if agent.unavailable is not None:
-            return NotRun(agent.unavailable)
+            return NotRun.because(agent.unavailable)
         try:
             async with asyncio.timeout_at(self._deadline):
                 return await self._journal.run(
-                    agent.runner, agent.identity, request.case, number, request.role
+                    agent.runner, agent.identity, case, number, request.role
                 )
         except TimeoutError:
-            return NotRun(OUT_OF_TIME)
+            return NotRun.because(notice("run.out_of_time"))
 
+    def results(self, side: SideName, commit: str, fingerprint: str, shard: str | None) -> Results:
+        """A side's full passes, in stable order.
 
-def always_failing(head: SideRunners, base: SideRunners) -> list[str]:
-    """Agents that failed every run on both sides: a green check would speak of nothing seen."""
-    found = []
-    for suite in head.agents:
-        runs, before = _runs_of(suite, head), _runs_of(suite, base)
-        failed = all(run.result.status is Status.ERRORED for run in (*runs, *before))
-        if runs and before and failed:
-            why = (runs[0].result.reason or "").strip().splitlines() or ["it does not say why"]
-            found.append(
-                f"suite {suite}: the agent failed every case on both sides, so there is nothing "
-                f"to compare; is a key missing? The first failure: {why[0]}"
-            )
-    return found
-
-
-def _runs_of(suite: str, team: SideRunners) -> list[ScoredRun]:
-    return [run for key, runs in team.runs.items() if key.suite == suite for run in runs]
-
-
-def results_of(
-    runs: Runs, commit: str, fingerprint: str, usage: Usage, shard: str | None = None
-) -> Results:
-    """The full passes, in stable order.
-
-    Runs made to confirm a suspicion stay out: whoever compares the file would take them for
-    a fair sample.
-    """
-    cases = [
-        run.result for made in runs.values() for run in made if run.role in (Role.FIRST, Role.AGAIN)
-    ]
-    ordered = sorted(cases, key=lambda case: (*case.key, case.run))
-    return Results(
-        commit=commit, fingerprint=fingerprint, shard=shard, cases=tuple(ordered), usage=usage
-    )
+        Runs made to confirm a suspicion stay out: whoever compares the file would take them for
+        a fair sample.
+        """
+        runs = self.runs.head if side == "head" else self.runs.base
+        cases = [
+            run.result
+            for made in runs.values()
+            for run in made
+            if run.role in (Role.FIRST, Role.AGAIN)
+        ]
+        return Results(
+            commit=commit,
+            fingerprint=fingerprint,
+            shard=shard,
+            cases=tuple(sorted(cases, key=lambda case: (*case.key, case.run))),
+            usage=self.usage if side == "head" else Usage(),
+        )

@@ -1,29 +1,28 @@
-"""What a run would ask, counted without asking: the dry run's `ask`.
+"""`gradegate run --dry-run`: what a run would do and ask, without doing or asking it."""
 
-`gradegate run --dry-run`: what a run would do and ask, without doing or asking it.
-"""
-
-import asyncio
-import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
-from pathlib import Path
-from typing import NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel
 
 from gradegate import locales
+from gradegate.compare.next_runs import first_pass
+from gradegate.compare.terms import Terms
 from gradegate.judge import votes
 from gradegate.judge.cache import stored_reply
 from gradegate.model.evalset import Case
+from gradegate.model.notice import Notice, notice
 from gradegate.model.question import Question, Votes
-from gradegate.model.runs import NotRun, Trace
-from gradegate.pipeline.evaluate import AgentFactory, EvaluationRequest, set_up
-from gradegate.pipeline.prepare import Prepared, PreparedSide
-from gradegate.pipeline.score import score_run
-from gradegate.ports import AgentRunner, Store
-from gradegate.store.sqlite import SqliteStore
-from gradegate.wiring import Machine
+from gradegate.model.result import Usage
+from gradegate.model.runs import NotRun, Side, SideName, Trace
+from gradegate.model.settings import Suite
+from gradegate.pipeline.evaluate import terms_of
+from gradegate.pipeline.prepare import EvaluationRequest, Prepared, prepare
+from gradegate.pipeline.services import AgentFactory, Services, open_runner
+from gradegate.ports import AgentRunner, Ask, MetricCaller, Store
 
 T = TypeVar("T", bound=BaseModel)
 
@@ -45,7 +44,7 @@ class Estimate(NamedTuple):
 
 
 class EstimatingJudge:
-    """Takes the place of `ask` and keeps count of the samples that are not in the store.
+    """Takes the judge's place and keeps count of the samples that are not in the store.
 
     The least is what is asked even if every vote is unanimous, the most is every sample of
     every question. A question that only arises from the answer to another (a validator's,
@@ -74,6 +73,16 @@ class EstimatingJudge:
             outcomes += known
         return votes.count(question, outcomes, samples)
 
+    def usage(self, seconds: float = 0.0) -> Usage:
+        """Nothing was asked."""
+        return Usage(seconds=seconds)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
     def estimate(self) -> Estimate:
         """What all questions so far come to."""
         by_criterion = {
@@ -99,76 +108,126 @@ class EstimatingJudge:
         return {key for key in keys if stored_reply(self._store, key) is None}
 
 
-def dry_run(task: EvaluationRequest, outside: Machine, store: Path) -> int:
-    """Print the runs and judge calls that a run would come to."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-") as temporary, SqliteStore(store) as kept:
-        setup = set_up(task, Path(temporary))
-        estimator = EstimatingJudge(kept, setup.policy.judge.model)
-        workshop = outside.world(kept).workshop()
-        runs = asyncio.run(_count(setup, workshop, estimator))
-    for line in _told(setup, runs, estimator.estimate()):
-        print(line)  # noqa: T201 - the command's answer
-    return 0
+class ExpectedAgent:
+    """An agent that does as it should: it is asked as many questions about as any other."""
+
+    rerunnable = True
+
+    def runs_of(self, case: Case, asked: int) -> int:
+        """As many as are asked for."""
+        del case
+        return asked
+
+    async def prepare(self) -> Notice | None:
+        """Nothing to make ready."""
+        return None
+
+    async def run(self, case: Case, run: int) -> Trace | NotRun:
+        """What the eval set expects."""
+        expected = case.definition.conversation
+        if expected is None:
+            return NotRun.because(notice("dry_run.simulated"))
+        return Trace(
+            suite=case.suite,
+            eval_set=case.eval_set,
+            eval_id=case.eval_id,
+            run=run,
+            invocations=expected,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
 
 
-async def _count(setup: Prepared, workshop: AgentFactory, estimator: EstimatingJudge) -> int:
-    """Put every run that can be foreseen to the estimator; how many runs agents would make."""
-    live = 0
-    recordings: dict[tuple[str, str], AgentRunner] = {}
-    for side, case in _planned(setup):
-        suite = next(one for one in side.suites if one.name == case.suite)
-        if suite.traces is None:
-            live += suite.runs
-            await score_run(case, _as_expected(case), 1, estimator)
-            continue
-        place = (side.fingerprint, suite.name)
-        if place not in recordings:
-            recordings[place] = workshop.runner_for(suite, side.side, estimator, None)
-        runner = recordings[place]
-        for number in range(1, runner.runs_of(case, suite.runs) + 1):
-            await score_run(case, await runner.run(case, number), number, estimator)
-    return live
+class ExpectedAgents:
+    """Recordings are played back, as they cost nothing; every other agent is an expected one."""
+
+    def __init__(self, agents: AgentFactory) -> None:
+        self._agents = agents
+
+    def runner_for(
+        self, suite: Suite, side: Side, ask: Ask, cases: Sequence[Case] | None
+    ) -> AgentRunner:
+        """The recording, or an agent that does as it should."""
+        if suite.traces is not None:
+            return self._agents.runner_for(suite, side, ask, cases)
+        return ExpectedAgent()
+
+    def metrics_for(self, suite: Suite, side: Side) -> AbstractAsyncContextManager[MetricCaller]:
+        """Nobody calls a user's metrics."""
+        del suite, side
+        return nullcontext(_not_called)
+
+    def warnings(self) -> Sequence[Notice]:
+        """Nothing ran."""
+        return ()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
 
 
-def _planned(setup: Prepared) -> Iterator[tuple[PreparedSide, Case]]:
-    for pair in setup.pairs:
-        if pair.head is None:
-            continue
-        yield setup.head, pair.head
-        in_base = setup.base and pair.base and pair.head.suite in setup.base.identities
-        if setup.base and in_base:
-            yield setup.base, pair.head
+async def _not_called(request: dict[str, Any]) -> dict[str, Any] | str:
+    del request
+    return NOT_ASKED
 
 
-def _as_expected(case: Case) -> Trace | NotRun:
-    """What an agent would do that does as it should: as many questions as any other."""
-    expected = case.definition.conversation
-    if expected is None:
-        return NotRun("how long a simulated conversation gets shows when it is had")
-    return Trace(
-        suite=case.suite, eval_set=case.eval_set, eval_id=case.eval_id, invocations=expected
-    )
+@dataclass(frozen=True)
+class DryRun:
+    """What a run would come to."""
+
+    prepared: Prepared
+    live: int
+    """Runs that agents would make, less what the store has."""
+    estimate: Estimate
 
 
-def _told(setup: Prepared, runs: int, estimate: Estimate) -> Iterator[str]:
-    if setup.nothing_changed:
+async def dry_run(request: EvaluationRequest, services: Services, memory: Store) -> DryRun:
+    """Put every run that can be foreseen to an estimating judge.
+
+    `memory` takes the place of the store for runs: nothing that did not happen may be kept.
+    """
+    with prepare(request) as prepared:
+        judge = EstimatingJudge(services.store, prepared.policy.judge.model)
+        foreseen = replace(
+            services,
+            store=memory,
+            judge=lambda _settings, _folders: judge,
+            agents=lambda: ExpectedAgents(services.agents()),
+        )
+        async with open_runner(prepared, foreseen) as runner:
+            terms = terms_of(prepared, runner, services.today)
+            await runner.make_wanted(lambda _: first_pass(terms))
+    live = [total for (side, suite, total) in _totals(terms) if (side, suite) in terms.rerunnable]
+    return DryRun(prepared, sum(live), judge.estimate())
+
+
+def _totals(terms: Terms) -> Iterator[tuple[SideName, str, int]]:
+    return ((side, key.suite, total) for (side, key), total in terms.first_pass.items())
+
+
+def told(done: DryRun) -> Iterator[str]:
+    """The same in lines."""
+    prepared = done.prepared
+    if prepared.nothing_changed:
         yield "nothing changed between base and head: nothing would be run or asked"
         return
-    cases = sum(pair.head is not None for pair in setup.pairs)
-    yield _some(cases, "case")
-    if runs:
-        most = setup.policy.gate.confirm_runs
+    cases = sum(pair.head is not None for pair in prepared.pairs)
+    yield locales.some(cases, "case")
+    if done.live:
+        most = prepared.policy.gate.confirm_runs
         yield (
-            f"{_some(runs, 'run')} of the agents, less what the store has; up to {most} more "
-            "a side for a case that looks worse, with their judge calls"
+            f"{locales.some(done.live, 'run')} of the agents, less what the store has; up to "
+            f"{most} more a side for a case that looks worse, with their judge calls"
         )
-    yield f"judge calls: {_range(estimate.total)}"
-    for name, calls in estimate.by_criterion.items():
+    yield f"judge calls: {_range(done.estimate.total)}"
+    for name, calls in done.estimate.by_criterion.items():
         yield f"  {name}: {_range(calls)}"
-
-
-def _some(number: int, what: str) -> str:
-    return f"{locales.count(number)} {what}{'s'[: number != 1]}"
 
 
 def _range(calls: Calls) -> str:

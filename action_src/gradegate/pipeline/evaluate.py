@@ -1,344 +1,181 @@
-"""The whole job, stage by stage: sides, runs, scores, comparison, decision, report."""
+"""The evaluation in order: prepare, run, compare, decide, report."""
 
-import asyncio
-import hashlib
-import tempfile
-import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date
+from functools import partial
 from pathlib import Path
-from typing import Protocol, Self
 
-from gradegate.compare.comparison import Findings, Frame, assemble
-from gradegate.compare.gate import Rules
-from gradegate.criteria.custom import custom_metrics_of
-from gradegate.github_action.inputs import Inputs
-from gradegate.model.errors import InputError
-from gradegate.model.evalset import Case, CaseKey
+from gradegate.compare.comparison import Comparison, compare
+from gradegate.compare.gate import decide, over_budget, unmeasured
+from gradegate.compare.next_runs import BASELINE_RUNS, first_pass, wanted_runs
+from gradegate.compare.terms import Terms
+from gradegate.model.evalset import CaseKey
 from gradegate.model.masking import SecretMasker
-from gradegate.model.report import BaseSide, Decision, HeadSide, Reason, ReasonKind, Report, State
-from gradegate.model.result import Results, Usage
-from gradegate.model.runs import Role
-from gradegate.model.settings import Gate, JudgeSettings, Suite
-from gradegate.pipeline.case_runner import (
-    CaseRunner,
-    Progress,
-    RunRequest,
-    SideRunners,
-    SuiteRunner,
-    always_failing,
-    results_of,
-)
-from gradegate.pipeline.journal import Journal
-from gradegate.pipeline.prepare import CaseFilter, Prepared, PreparedSide, prepare
-from gradegate.pipeline.rounds import BASELINE_RUNS, Comparable, Measured, measure
-from gradegate.pipeline.score import warm_up
-from gradegate.ports import AgentRunner, Ask, Judge, MetricCaller, Store
-from gradegate.sides.checkout import Side, Wanted, check_out
-from gradegate.sides.git import Repo
-
-
-class AgentFactory(Protocol):
-    """Where agents run; closing it ends whatever they left behind."""
-
-    def runner_for(
-        self, suite: Suite, side: Side, ask: Ask, cases: Sequence[Case] | None
-    ) -> AgentRunner:
-        """A suite's agent on a side. Cases are given for head: a recording may hold no others."""
-        ...
-
-    def measure_for(self, suite: Suite, side: Side) -> AbstractAsyncContextManager[MetricCaller]:
-        """Who calls the user's own metrics of a suite."""
-        ...
-
-    def warnings(self) -> Sequence[str]:
-        """What a reader should know about how the agents were run."""
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-@dataclass(frozen=True)
-class Services:
-    """The outside, as the job sees it."""
-
-    store: Store
-    court: Callable[[JudgeSettings, Sequence[Path]], Judge]
-    """With the agents' folders, which may say which of Google's projects is meant."""
-    workshop: Callable[[], AgentFactory]
-    today: date
-    secrets: SecretMasker = field(default_factory=SecretMasker)
-    """Values that nothing we write may show."""
-    progress: Progress = lambda _done, _total: None
-
-
-@dataclass(frozen=True)
-class EvaluationRequest:
-    """What is asked for."""
-
-    repo: Repo
-    wanted: Wanted
-    inputs: Inputs = field(default_factory=Inputs)
-    selection: CaseFilter = field(default_factory=CaseFilter)
-    accepted_by: str | None = None
-    token: str | None = None
-    warnings: tuple[str, ...] = ()
-    """What a reader should know before anything was looked at."""
+from gradegate.model.notice import Notice, notice, texts_of
+from gradegate.model.report import BaseSide, Decision, HeadSide, Report, State
+from gradegate.model.result import Results
+from gradegate.model.runs import SideName
+from gradegate.model.settings import ReportSettings
+from gradegate.pipeline.case_runner import CaseRunner
+from gradegate.pipeline.prepare import EvaluationRequest, Prepared, prepare
+from gradegate.pipeline.services import Services, open_runner
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A report, and both sides' scores behind it (None: that side was not run)."""
+    """A report, and the scores behind it of each side that was run."""
 
     report: Report
-    setup: Prepared
-    head: Results | None = None
-    base: Results | None = None
+    settings: ReportSettings
+    results: Mapping[SideName, Results] = field(default_factory=dict)
+
+    def masked(self, masker: SecretMasker) -> "Evaluation":
+        """The same without the secrets that an agent or a judge may have repeated."""
+        results = {side: masker.hide_in(one) for side, one in self.results.items()}
+        return Evaluation(masker.hide_in(self.report), self.settings, results)
 
 
-async def evaluate(task: EvaluationRequest, world: Services) -> Evaluation:
+async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation:
     """Evaluate both sides, compare and decide."""
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="gradegate-") as temporary:
-        setup = set_up(task, Path(temporary))
-        if setup.nothing_changed and not task.selection.is_partial:
-            return Evaluation(_nothing_changed(setup), setup)
-        async with (
-            world.court(setup.policy.judge, agent_folders(setup)) as court,
-            AsyncExitStack() as stack,
-        ):
-            workshop = stack.enter_context(world.workshop())
-            warming = asyncio.create_task(asyncio.to_thread(warm_up, setup.head.cases))
-            head, base, warnings = await _teams(setup, workshop, court, stack)
-            journal = Journal(world.store, _job(setup), world.secrets)
-            what = _comparable(setup, head, base, world.today)
-            measures = await _measures(setup, workshop, stack)
-            deadline = _deadline(setup.policy.gate, began)
-            bench = CaseRunner(journal, court, world.progress, measures, deadline)
-            measured, _ = await asyncio.gather(measure(what, bench), warming)
-            await journal.finish()
-            usage = court.usage(time.monotonic() - began)
-        warnings += workshop.warnings()
-    frame = Frame(
-        base=_base_side(setup, base, journal),
-        head=HeadSide(commit=setup.head.side.commit, fingerprint=setup.head.fingerprint),
-        usage=usage,
-        warnings=(
-            *setup.warnings,
-            *warnings,
-            *_expired(setup, world.today),
-        ),
+    with prepare(request) as prepared:
+        if prepared.nothing_changed and not request.cases.is_partial:
+            return Evaluation(_nothing_changed(prepared), prepared.policy.report)
+        async with open_runner(prepared, services) as runner:
+            terms = terms_of(prepared, runner, services.today)
+            await runner.make_wanted(partial(wanted_runs, terms))
+    comparison = compare(terms, runner.runs)
+    reasons = (
+        *comparison.reasons,
+        *prepared.loosened,
+        *over_budget(comparison.criteria, terms.gate.budget),
     )
-    hide_in = world.secrets.hide_in
-    return Evaluation(
-        hide_in(_report(task, setup, what, measured, frame)),
-        setup,
-        hide_in(_results(head, frame.head, task, usage)),
-        hide_in(_results(base, frame.base, task, Usage())) if base else None,
-    )
+    decision = decide(reasons, comparison.undecided, terms, request.accepted_by)
+    report = _report(prepared, runner, comparison, decision, services.today)
+    results = {side: _results(side, report, request, runner) for side in runner.sides}
+    return Evaluation(report, prepared.policy.report, results).masked(services.masker)
 
 
-def _results(
-    team: SideRunners, side: HeadSide | BaseSide, task: EvaluationRequest, usage: Usage
-) -> Results:
-    shard = task.selection.shard
-    return results_of(
-        team.runs, side.commit, side.fingerprint, usage, shard=str(shard) if shard else None
-    )
-
-
-async def baseline(task: EvaluationRequest, world: Services) -> Results:
+async def baseline(request: EvaluationRequest, services: Services) -> Results:
     """Evaluate one side into the store, often enough to hold others against it."""
-    began = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="gradegate-") as temporary:
-        setup = set_up(task, Path(temporary))
-        async with (
-            world.court(setup.policy.judge, agent_folders(setup)) as court,
-            AsyncExitStack() as stack,
-        ):
-            workshop = stack.enter_context(world.workshop())
-            team, _, _ = await _teams(setup, workshop, court, stack)
-            journal = Journal(world.store, _job(setup), world.secrets)
-            runs = {one.name: max(one.runs, BASELINE_RUNS) for one in setup.policy.suites}
-            measures = await _measures(setup, workshop, stack)
-            await CaseRunner(journal, court, world.progress, measures).make(
-                RunRequest(team, case, Role.FIRST, _times(team, case, runs))
-                for case in setup.head.cases
-            )
-            await journal.finish()
-            usage = court.usage(time.monotonic() - began)
-        warnings = (*setup.warnings, *workshop.warnings())
-    commit, fingerprint = setup.head.side.commit, setup.head.fingerprint
-    results = results_of(team.runs, commit, fingerprint, usage)
-    return results.model_copy(update={"warnings": warnings})
+    with prepare(request) as prepared:
+        async with open_runner(prepared, services) as runner:
+            terms = terms_of(prepared, runner, services.today, at_least=BASELINE_RUNS)
+            await runner.make_wanted(lambda _: first_pass(terms))
+    side = prepared.head
+    results = runner.results("head", side.side.commit, side.fingerprint, None)
+    told = (*prepared.warnings, *runner.warnings)
+    update = {"warnings": texts_of(told), "notices": told}
+    return services.masker.hide_in(results.model_copy(update=update))
 
 
-def _times(team: SideRunners, case: Case, runs: Mapping[str, int]) -> int:
-    return team.agents[case.suite].runner.runs_of(case, runs[case.suite])
-
-
-def _deadline(gate: Gate, began: float) -> float | None:
-    """When to stop running agents; the event loop's clock is the one `began` was read from."""
-    return began + gate.time_limit * 60 if gate.time_limit else None
-
-
-def set_up(task: EvaluationRequest, folder: Path) -> Prepared:
-    """Both sides' files below a folder of ours, and all that is settled before an agent runs."""
-    sides = check_out(
-        task.repo,
-        task.wanted,
-        folder,
-        folder=task.inputs.working_directory,
-        token=task.token,
+def terms_of(prepared: Prepared, runner: CaseRunner, today: date, at_least: int = 1) -> Terms:
+    """What is compared, now that it is known which agents can be run."""
+    runs = {suite.name: max(suite.runs, at_least) for suite in prepared.policy.suites}
+    return Terms(
+        pairs=prepared.pairs,
+        gate=prepared.policy.gate,
+        runs=runs,
+        first_pass=dict(_first_pass(prepared, runner, runs)),
+        base_suites=frozenset(runner.sides.get("base", ())),
+        rerunnable=frozenset(
+            (side, suite)
+            for side, agents in runner.sides.items()
+            for suite, agent in agents.items()
+            if agent.can_rerun
+        ),
+        quarantined=_quarantined(prepared, today),
     )
-    setup = prepare(sides, task.inputs, task.selection)
-    return replace(setup, warnings=(*task.warnings, *setup.warnings))
 
 
-def agent_folders(setup: Prepared) -> list[Path]:
-    """Where the agents are: base's, where there is a base."""
-    side = setup.base or setup.head
-    return [side.side.root / suite.agent for suite in side.suites if suite.agent]
+def _first_pass(
+    prepared: Prepared, runner: CaseRunner, runs: dict[str, int]
+) -> Iterator[tuple[tuple[SideName, CaseKey], int]]:
+    """What each suite asks for; of base also what is kept already, for a steadier base.
 
-
-async def _teams(
-    setup: Prepared, workshop: AgentFactory, ask: Ask, stack: AsyncExitStack
-) -> tuple[SideRunners, SideRunners | None, list[str]]:
-    """The agents of both sides, made ready at the same time."""
-    head, base = setup.head, setup.base
-    agents, theirs = await asyncio.gather(
-        asyncio.gather(*(_agent(suite, head, workshop, ask, stack) for suite in head.suites)),
-        asyncio.gather(*(_base_agent(s, base, workshop, ask, stack) for s in base.suites))
-        if base
-        else _nobody(),
-    )
-    team = SideRunners(dict(zip((suite.name for suite in head.suites), agents, strict=True)))
-    if base is None:
-        return team, None, []
-    found = dict(zip((suite.name for suite in base.suites), theirs, strict=True))
-    able = {name: one for name, one in found.items() if isinstance(one, SuiteRunner)}
-    warnings = [
-        f"base's agent of suite {name} cannot be run, so thresholds alone decide: {why}"
-        for name, why in found.items()
-        if isinstance(why, str)
-    ]
-    return team, SideRunners(able) if able else None, warnings
-
-
-async def _measures(
-    setup: Prepared, workshop: AgentFactory, stack: AsyncExitStack
-) -> dict[str, MetricCaller]:
-    """Who calls the user's own metrics, for the suites that have any.
-
-    Head's are called for both sides, as its eval sets and configs are: a metric that changed
-    must not pass for an agent that did.
+    Both sides run head's case.
     """
-    wanted = {one.suite for one in setup.head.cases if custom_metrics_of(one.config)}
-    return {
-        suite.name: await stack.enter_async_context(workshop.measure_for(suite, setup.head.side))
-        for suite in setup.head.suites
-        if suite.name in wanted
-    }
+    for pair in prepared.pairs:
+        if pair.head is None:
+            continue
+        suite = pair.head.suite
+        for side, agents in runner.sides.items():
+            if suite not in agents or (side == "base" and pair.base is None):
+                continue
+            known = runner.known(side, pair.head) if side == "base" else 0
+            asked = agents[suite].runner.runs_of(pair.head, runs[suite])
+            yield (side, pair.key), max(asked, min(known, BASELINE_RUNS))
 
 
-async def _nobody() -> list[SuiteRunner | str]:
-    return []
+def _quarantined(prepared: Prepared, today: date) -> frozenset[CaseKey]:
+    entries = prepared.policy.quarantine
+    places = {(entry.eval_set, entry.eval_id) for entry in entries if entry.until >= today}
+    keys = (pair.key for pair in prepared.pairs)
+    return frozenset(key for key in keys if (key.eval_set, key.eval_id) in places)
 
 
-async def _agent(
-    suite: Suite, head: PreparedSide, workshop: AgentFactory, ask: Ask, stack: AsyncExitStack
-) -> SuiteRunner:
-    """Head's agent. One that cannot be made ready leaves its cases without a score."""
-    runner = workshop.runner_for(suite, head.side, ask, head.cases)
-    await stack.enter_async_context(runner)
-    return SuiteRunner(runner, head.identities[suite.name], await runner.prepare())
-
-
-async def _base_agent(
-    suite: Suite, base: PreparedSide, workshop: AgentFactory, ask: Ask, stack: AsyncExitStack
-) -> SuiteRunner | str:
-    """Base's agent, or why it cannot be run: that is nothing to hold against head."""
-    try:
-        runner = workshop.runner_for(suite, base.side, ask, None)
-        await stack.enter_async_context(runner)
-        reason = await runner.prepare()
-    except InputError as error:
-        return str(error)
-    return reason or SuiteRunner(runner, base.identities[suite.name])
-
-
-def _comparable(
-    setup: Prepared, head: SideRunners, base: SideRunners | None, today: date
-) -> Comparable:
-    return Comparable(
-        pairs=setup.pairs,
-        head=head,
-        base=base,
-        gate=setup.policy.gate,
-        quarantined=_quarantined(setup, today),
-        runs={suite.name: suite.runs for suite in setup.policy.suites},
-    )
-
-
-def _quarantined(setup: Prepared, today: date) -> frozenset[CaseKey]:
-    places = {(q.eval_set, q.eval_id) for q in setup.policy.quarantine if q.until >= today}
-    return frozenset(
-        pair.key for pair in setup.pairs if (pair.key.eval_set, pair.key.eval_id) in places
-    )
-
-
-def _expired(setup: Prepared, today: date) -> list[str]:
+def _expired(prepared: Prepared, today: date) -> list[Notice]:
     return [
-        f"the quarantine of {entry.eval_id} in {entry.eval_set} ended on {entry.until}: it blocks "
-        f"again; {entry.owner}, mend the case or extend the date"
-        for entry in setup.policy.quarantine
+        notice(
+            "quarantine.ended",
+            case=entry.eval_id,
+            eval_set=entry.eval_set,
+            until=entry.until,
+            owner=entry.owner,
+        )
+        for entry in prepared.policy.quarantine
         if entry.until < today
     ]
 
 
 def _report(
-    task: EvaluationRequest, setup: Prepared, what: Comparable, measured: Measured, frame: Frame
+    prepared: Prepared,
+    runner: CaseRunner,
+    comparison: Comparison,
+    decision: Decision,
+    today: date,
 ) -> Report:
-    with_base = set(what.base.agents) if what.base else set()
-    rules = Rules(
-        gate=setup.policy.gate,
-        thresholds_only=frozenset(set(what.runs) - with_base),
-        accepted_by=task.accepted_by,
-        quarantined=what.quarantined,
+    told = (
+        *prepared.warnings,
+        *runner.warnings,
+        *_expired(prepared, today),
+        *unmeasured(comparison.criteria, prepared.policy.gate.budget),
     )
-    found = Findings(
-        pairs=setup.pairs,
-        judgements=measured.judgements,
-        base=what.base.runs if what.base else None,
-        head=what.head.runs,
-        look=measured.look,
+    return Report(
+        decision=decision,
+        base=_base_side(prepared, runner),
+        head=_head_side(prepared),
+        criteria=comparison.criteria,
+        cases=comparison.cases,
+        usage=runner.usage,
+        warnings=texts_of(told),
+        notices=told,
     )
-    return assemble(found, rules, frame, (*setup.loosened, *_nothing_seen(what)))
 
 
-def _nothing_seen(what: Comparable) -> list[Reason]:
-    texts = always_failing(what.head, what.base) if what.base else []
-    return [Reason(kind=ReasonKind.INCONCLUSIVE, text=text) for text in texts]
+def _head_side(prepared: Prepared) -> HeadSide:
+    return HeadSide(commit=prepared.head.side.commit, fingerprint=prepared.head.fingerprint)
 
 
-def _base_side(setup: Prepared, base: SideRunners | None, journal: Journal) -> BaseSide:
-    if setup.base is None or base is None:
+def _base_side(prepared: Prepared, runner: CaseRunner) -> BaseSide:
+    base = prepared.base
+    if base is None or "base" not in runner.sides:
         return BaseSide()
-    rerun = any(journal.made.get(agent.identity) for agent in base.agents.values())
-    recorded = not all(agent.runner.rerunnable for agent in base.agents.values())
-    return BaseSide(
-        commit=setup.base.side.commit,
-        source="run" if rerun or recorded else "store",
-        fingerprint=setup.base.fingerprint,
-    )
+    source = "run" if runner.was_run("base") else "store"
+    return BaseSide(commit=base.side.commit, source=source, fingerprint=base.fingerprint)
 
 
-def _nothing_changed(setup: Prepared) -> Report:
-    base = setup.base
+def _results(
+    side: SideName, report: Report, request: EvaluationRequest, runner: CaseRunner
+) -> Results:
+    about = report.head if side == "head" else report.base
+    shard = request.cases.shard
+    return runner.results(side, about.commit, about.fingerprint, str(shard) if shard else None)
+
+
+def _nothing_changed(prepared: Prepared) -> Report:
+    base = prepared.base
     return Report(
         decision=Decision(state=State.PASS),
         base=BaseSide(
@@ -346,12 +183,16 @@ def _nothing_changed(setup: Prepared) -> Report:
             source="store",
             fingerprint=base.fingerprint if base else "",
         ),
-        head=HeadSide(commit=setup.head.side.commit, fingerprint=setup.head.fingerprint),
-        warnings=setup.warnings,
+        head=_head_side(prepared),
+        warnings=texts_of(prepared.warnings),
+        notices=prepared.warnings,
     )
 
 
-def _job(setup: Prepared) -> str:
-    """Which comparison this is: the same two sides again go on where they were."""
-    sides = [setup.head.fingerprint, setup.base.fingerprint if setup.base else ""]
-    return hashlib.sha256("|".join(sides).encode()).hexdigest()
+def kept(results: Results, store: Path) -> str:
+    """What a baseline kept, in a sentence."""
+    statuses = Counter(case.status.value for case in results.cases)
+    what = results.commit[:7] or "the work tree"
+    counted = ", ".join(f"{number} {status}" for status, number in sorted(statuses.items()))
+    lines = [f"kept the baseline of {what} in {store}: {counted or 'no cases'}"]
+    return "\n".join([*lines, *(f"warning: {text}" for text in results.warnings)])

@@ -1,4 +1,4 @@
-"""Whose word counts: base's settings, head's, and the workflow's inputs, made one.
+"""Whose word counts: base's settings, head's, and the workflow's overrides, made one.
 
 A pull request must not be able to talk itself past the gate. What the gate does comes from
 base; head can make it stricter at once and looser only by being merged.
@@ -8,9 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from gradegate.compare.confirm import smallest_confirm_runs
 from gradegate.compare.loosened import confirm_strictness
-from gradegate.github_action.inputs import Inputs
 from gradegate.model.base import Value
 from gradegate.model.errors import InputError
+from gradegate.model.notice import Notice, notice
+from gradegate.model.overrides import Overrides
 from gradegate.model.report import ReasonKind
 from gradegate.model.settings import (
     CriterionGate,
@@ -34,24 +35,24 @@ class Policy(Value):
     judge: JudgeSettings
     quarantine: tuple[Quarantine, ...]
     report: ReportSettings
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
 
 def effective(
-    base: Settings | None, head: Settings | None, suites: Sequence[Suite], inputs: Inputs
+    base: Settings | None, head: Settings | None, suites: Sequence[Suite], overrides: Overrides
 ) -> Policy:
     """What holds, given each side's file (None: it has none) and head's suites."""
     theirs = head or Settings()
     ours = base or theirs
     _refuse_too_few_runs(theirs.gate)
-    chosen = tuple(_with_inputs(suite, inputs) for suite in _chosen(suites, inputs.suite))
+    chosen = tuple(_with_inputs(suite, overrides) for suite in _chosen(suites, overrides.suite))
     trusted, warnings = _with_base(chosen, base)
     return Policy(
         suites=trusted,
-        gate=stricter_gate(_with_rules(ours.gate, inputs), _with_rules(theirs.gate, inputs)),
+        gate=stricter_gate(_with_rules(ours.gate, overrides), _with_rules(theirs.gate, overrides)),
         judge=ours.judge,
         quarantine=shorter_quarantine(ours.quarantine, theirs.quarantine),
-        report=_report_of_inputs(theirs.report, inputs),
+        report=_report_of_inputs(theirs.report, overrides),
         warnings=warnings,
     )
 
@@ -112,10 +113,10 @@ def _chosen(suites: Sequence[Suite], name: str | None) -> tuple[Suite, ...]:
     return chosen
 
 
-def _with_inputs(suite: Suite, inputs: Inputs) -> Suite:
-    given = {"agent": inputs.agent, "evals": inputs.evals, "runs": inputs.runs}
+def _with_inputs(suite: Suite, overrides: Overrides) -> Suite:
+    given = {"agent": overrides.agent, "evals": overrides.evals, "runs": overrides.runs}
     wanted = {key: value for key, value in given.items() if value is not None}
-    if inputs.agent is not None and suite.command is not None:
+    if overrides.agent is not None and suite.command is not None:
         raise InputError(
             f"input `agent` names an ADK agent, and suite `{suite.name}` runs a `command`: leave "
             "the input out, or choose another suite with `suite`"
@@ -125,29 +126,26 @@ def _with_inputs(suite: Suite, inputs: Inputs) -> Suite:
 
 def _with_base(
     suites: Iterable[Suite], base: Settings | None
-) -> tuple[tuple[Suite, ...], tuple[str, ...]]:
+) -> tuple[tuple[Suite, ...], tuple[Notice, ...]]:
     """Head's suites, with base's word on what the agent's process is and may see."""
     if base is None:
         return tuple(suites), ()
     known = {suite.name: suite for suite in base.suite}
     trusted: list[Suite] = []
-    warnings: list[str] = []
+    warnings: list[Notice] = []
     for suite in suites:
         own = known.get(suite.name)
         if own is None:
             trusted.append(suite.model_copy(update={"env": ()}))
             if suite.env:
-                warnings.append(f"suite {suite.name} is new: its `env` counts once it is merged")
+                warnings.append(notice("suite.new_env", suite=suite.name))
             continue
         taken = _taken_from_base(suite, own)
         changed = [name for name in taken if getattr(suite, name) != getattr(own, name)]
         trusted.append(suite.model_copy(update={name: getattr(own, name) for name in changed}))
         if changed:
             listed = ", ".join(f"`{name}`" for name in changed)
-            warnings.append(
-                f"suite {suite.name}: this pull request changes {listed}; base's word counts "
-                "until it is merged"
-            )
+            warnings.append(notice("suite.changed", suite=suite.name, fields=listed))
     return tuple(trusted), tuple(warnings)
 
 
@@ -165,13 +163,13 @@ def _taken_from_base(suite: Suite, own: Suite) -> tuple[str, ...]:
     return ("env", *(_OF_BASE if suite.command is None else ()))
 
 
-def _with_rules(gate: Gate, inputs: Inputs) -> Gate:
-    given = {"fail_on": inputs.fail_on, "tolerance": inputs.tolerance}
+def _with_rules(gate: Gate, overrides: Overrides) -> Gate:
+    given = {"fail_on": overrides.fail_on, "tolerance": overrides.tolerance}
     return gate.model_copy(update={key: value for key, value in given.items() if value is not None})
 
 
-def _report_of_inputs(report: ReportSettings, inputs: Inputs) -> ReportSettings:
-    given = {"language": inputs.language, "comment": inputs.comment}
+def _report_of_inputs(report: ReportSettings, overrides: Overrides) -> ReportSettings:
+    given = {"language": overrides.language, "comment": overrides.comment}
     return report.model_copy(
         update={key: value for key, value in given.items() if value is not None}
     )

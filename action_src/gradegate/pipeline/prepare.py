@@ -1,9 +1,12 @@
 """Everything that is settled before an agent runs: files, cases, pairs, whose rules hold."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from gradegate.compare.loosened import loosened, loosened_suites, looser_than_defaults
 from gradegate.compare.pairing import Pair, pair, without_base
@@ -11,13 +14,16 @@ from gradegate.evalsets.config import CONFIG_FILE
 from gradegate.evalsets.discover import find
 from gradegate.evalsets.load import LoadedSuite
 from gradegate.evalsets.project import Project, follow_renames, load_all, read_project
-from gradegate.github_action.inputs import Inputs, Shard
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import Case
+from gradegate.model.notice import Notice, notice
+from gradegate.model.overrides import Overrides, Shard
 from gradegate.model.report import Reason
+from gradegate.model.runs import Side
 from gradegate.model.settings import Suite
 from gradegate.pipeline.policy import Policy, effective
-from gradegate.sides.checkout import Side, Sides
+from gradegate.sides.checkout import Revisions, Sides, check_out
+from gradegate.sides.git import Repo
 from gradegate.sides.identity import agent_identity, fingerprint
 
 
@@ -52,6 +58,23 @@ class CaseFilter:
 
 
 @dataclass(frozen=True)
+class EvaluationRequest:
+    """What is asked for."""
+
+    repo: Repo
+    revisions: Revisions
+    overrides: Overrides = field(default_factory=Overrides)
+    cases: CaseFilter = field(default_factory=CaseFilter)
+    folder: str = "."
+    """The project's folder in the repository."""
+    accepted_by: str | None = None
+    token: str | None = None
+    """For fetching what a shallow checkout left out."""
+    warnings: tuple[Notice, ...] = ()
+    """What a reader should know before anything was looked at."""
+
+
+@dataclass(frozen=True)
 class PreparedSide:
     """One side, ready to be run: its files, its suites, its own cases, who its agents are."""
 
@@ -74,7 +97,15 @@ class Prepared:
     policy: Policy
     pairs: tuple[Pair, ...]
     loosened: tuple[Reason, ...]
-    warnings: tuple[str, ...]
+    warnings: tuple[Notice, ...]
+    began: float = field(default_factory=time.monotonic)
+    """When the job began, by the clock that the event loop has too."""
+
+    @property
+    def agent_folders(self) -> list[Path]:
+        """Where the agents are: base's, where there is a base."""
+        side = self.base or self.head
+        return [side.side.root / suite.agent for suite in side.suites if suite.agent]
 
     @property
     def nothing_changed(self) -> bool:
@@ -82,21 +113,50 @@ class Prepared:
         return self.base is not None and self.base.fingerprint == self.head.fingerprint
 
 
-def prepare(sides: Sides, inputs: Inputs, selection: CaseFilter) -> Prepared:
+@contextmanager
+def prepare(request: EvaluationRequest) -> Iterator[Prepared]:
+    """Both sides' files in a folder of ours, and all that is settled before an agent runs.
+
+    Raises:
+        InputError: as `read_sides`, or a commit or the folder is not there.
+    """
+    began = time.monotonic()
+    with TemporaryDirectory(prefix="gradegate-") as temporary:
+        sides = check_out(
+            request.repo,
+            request.revisions,
+            Path(temporary),
+            folder=request.folder,
+            token=request.token,
+        )
+        prepared = read_sides(sides, request.overrides, request.cases)
+        yield replace(prepared, warnings=(*request.warnings, *prepared.warnings), began=began)
+
+
+def prepare_files(loaded: LoadedSuite, side: Side, runs: int = 1) -> Prepared:
+    """Cases of given files and the agent of a given folder, one side, with nobody's settings."""
+    suite = loaded.suite.model_copy(update={"runs": runs})
+    project = Project(side.root, None, (suite,))
+    head = PreparedSide(side, project, (suite,), loaded.cases, {suite.name: ""}, "")
+    policy = effective(None, None, (suite,), Overrides())
+    return Prepared(head, None, policy, without_base(loaded.cases), (), ())
+
+
+def read_sides(sides: Sides, overrides: Overrides, selection: CaseFilter) -> Prepared:
     """Read both sides.
 
     Raises:
         InputError: something is wrong with head's files. Base's files are what they are: what
             is wrong with them is a warning.
     """
-    project = _project(sides.head, inputs)
+    project = _project(sides.head, overrides)
     warnings = list(sides.warnings)
-    base_project = _base_project(sides.base, project, inputs, warnings)
+    base_project = _base_project(sides.base, project, overrides, warnings)
     settings = base_project.settings if base_project else None
-    policy = effective(settings, project.settings, project.suites, inputs)
+    policy = effective(settings, project.settings, project.suites, overrides)
     loaded = load_all(project.root, policy.suites)
     head = _prepared(sides.head, project, policy.suites, loaded)
-    base = _prepared_base(sides.base, base_project, head, inputs, warnings)
+    base = _prepared_base(sides.base, base_project, head, overrides, warnings)
     pairs = selection.of(_pairs(head, base))
     return Prepared(
         head=head,
@@ -118,33 +178,32 @@ def prepare(sides: Sides, inputs: Inputs, selection: CaseFilter) -> Prepared:
     )
 
 
-def _project(side: Side, inputs: Inputs) -> Project:
-    return read_project(side.root, inputs.config, agent=inputs.agent, evals=inputs.evals)
+def _project(side: Side, overrides: Overrides) -> Project:
+    return read_project(side.root, overrides.config, agent=overrides.agent, evals=overrides.evals)
 
 
 def _base_project(
-    side: Side | None, head: Project, inputs: Inputs, warnings: list[str]
+    side: Side | None, head: Project, overrides: Overrides, warnings: list[Notice]
 ) -> Project | None:
     """Base's settings and suites, under head's names."""
     if side is None:
         return None
-    has_config = inputs.config is None or (side.root / inputs.config).is_file()
-    given = inputs if has_config else inputs.model_copy(update={"config": None})
+    has_config = overrides.config is None or (side.root / overrides.config).is_file()
+    given = overrides if has_config else overrides.model_copy(update={"config": None})
     try:
         project, notes = follow_renames(_project(side, given), head)
     except InputError as error:
-        warnings.append(f"base's settings cannot be read, so head's count: {error}")
+        warnings.append(notice("base.settings_unreadable", error=error))
         return Project(side.root, None, ())
     warnings += notes
     return project
 
 
-def _first_settings(base: Project | None, head: Project) -> list[str]:
+def _first_settings(base: Project | None, head: Project) -> list[Notice]:
     if base is None or base.settings is not None or head.settings is None:
         return []
-    looser = "; ".join(looser_than_defaults(head.settings))
-    told = "base has no settings, so this pull request's own count, which are looser than the usual"
-    return [f"{told}: {looser}"] if looser else []
+    looser = looser_than_defaults(head.settings)
+    return [notice("base.no_settings", rules=looser)] if looser else []
 
 
 def _prepared(
@@ -161,8 +220,8 @@ def _prepared_base(
     side: Side | None,
     project: Project | None,
     head: PreparedSide,
-    inputs: Inputs,
-    warnings: list[str],
+    overrides: Overrides,
+    warnings: list[Notice],
 ) -> PreparedSide | None:
     """Base as head sees it: head's suites that base has, with base's own eval sets.
 
@@ -174,23 +233,23 @@ def _prepared_base(
     shared = tuple(_of_base(one, known[one.name]) for one in head.suites if one.name in known)
     still_there = {suite.name for suite in head.project.suites}
     gone = [suite for suite in project.suites if suite.name not in still_there]
-    to_read = [known[one.name] for one in shared] + ([] if inputs.suite else gone)
+    to_read = [known[one.name] for one in shared] + ([] if overrides.suite else gone)
     missing = [suite.name for suite in head.suites if suite.name not in known]
-    warnings += [f"base has no suite {name}: its thresholds alone decide" for name in missing]
-    loaded = _loaded_base(project.root, to_read, inputs, warnings)
+    warnings += [notice("base.no_suite", suite=name) for name in missing]
+    loaded = _loaded_base(project.root, to_read, overrides, warnings)
     return _prepared(side, project, shared, loaded) if to_read else None
 
 
 def _loaded_base(
-    root: Path, suites: Iterable[Suite], inputs: Inputs, warnings: list[str]
+    root: Path, suites: Iterable[Suite], overrides: Overrides, warnings: list[Notice]
 ) -> list[LoadedSuite]:
     loaded: list[LoadedSuite] = []
     for suite in suites:
-        sets = suite.evals if inputs.evals is None else inputs.evals
+        sets = suite.evals if overrides.evals is None else overrides.evals
         try:
             loaded += load_all(root, (suite.model_copy(update={"evals": sets}),))
         except InputError as error:
-            warnings.append(f"base's eval sets of suite {suite.name} cannot be read: {error}")
+            warnings.append(notice("base.evals_unreadable", suite=suite.name, error=error))
     return loaded
 
 
@@ -223,5 +282,5 @@ def _not_the_agent(project: Project, suites: Sequence[Suite], cases: Iterable[Ca
     return sorted(sets | configs | named)
 
 
-def _remarks(loaded: Sequence[LoadedSuite]) -> list[str]:
-    return [str(finding) for one in loaded for finding in one.findings]
+def _remarks(loaded: Sequence[LoadedSuite]) -> list[Notice]:
+    return [finding.as_notice() for one in loaded for finding in one.findings]

@@ -1,24 +1,20 @@
-"""Two results files compared: what is in them is all there is.
-
-Shards of one side's results, put together again.
-"""
+"""Results files: two of them compared, or the shards of one side put together."""
 
 from collections.abc import Sequence
 
-from gradegate.compare.case_results import PairedResult, SuspectId, fresh, paired_results
-from gradegate.compare.comparison import Findings, Frame, assemble
-from gradegate.compare.confirm import Confirmation
-from gradegate.compare.gate import Rules
+from gradegate.compare.comparison import compare
+from gradegate.compare.gate import decide, over_budget, unmeasured
 from gradegate.compare.pairing import Pair, pair
-from gradegate.compare.without_reruns import FixedRuns, judge_fixed
+from gradegate.compare.terms import Terms
 from gradegate.model.errors import InputError
-from gradegate.model.evalset import DEFAULT_EVAL_CONFIG, Case, EvalCase
+from gradegate.model.evalset import DEFAULT_EVAL_CONFIG, Case, CaseKey, EvalCase
+from gradegate.model.notice import notice, texts_of
 from gradegate.model.report import BaseSide, HeadSide, Report
 from gradegate.model.result import CaseResult, CriterionUsage, Results, Status, Usage
-from gradegate.model.runs import NotRun, Role, Runs, ScoredRun
+from gradegate.model.runs import SIDES, NotRun, Role, Runs, ScoredRun, SideRuns
 from gradegate.model.settings import Gate
 
-NO_TRACE = NotRun("a results file keeps scores, not what was said")
+NO_TRACE = NotRun.because(notice("compare.no_trace"))
 
 
 def compare_results(base: Results, head: Results, gate: Gate | None = None) -> Report:
@@ -27,18 +23,38 @@ def compare_results(base: Results, head: Results, gate: Gate | None = None) -> R
     With one run a side a flip blocks; with several, an exact test over all cases decides.
     """
     gate = gate or Gate()
-    pairs = pair(_cases(base), _cases(head))
-    before, after = _runs(base), _runs(head)
-    judgements = _judge(pairs, before, after, _tested(pairs, before, after, gate))
-    return assemble(
-        Findings(pairs, judgements, before, after, look=None),
-        Rules(gate),
-        Frame(
-            base=BaseSide(commit=base.commit, source="run", fingerprint=base.fingerprint),
-            head=HeadSide(commit=head.commit, fingerprint=head.fingerprint),
-            usage=head.usage,
-            warnings=(*(f"base: {text}" for text in base.warnings), *head.warnings),
-        ),
+    runs = Runs(_runs(base), _runs(head))
+    terms = _terms(pair(_cases(base), _cases(head)), runs, gate)
+    comparison = compare(terms, runs)
+    reasons = (*comparison.reasons, *over_budget(comparison.criteria, gate.budget))
+    told = (
+        *(notice("base.told", what=one) for one in base.told),
+        *head.told,
+        *unmeasured(comparison.criteria, gate.budget),
+    )
+    return Report(
+        decision=decide(reasons, comparison.undecided, terms),
+        base=BaseSide(commit=base.commit, source="run", fingerprint=base.fingerprint),
+        head=HeadSide(commit=head.commit, fingerprint=head.fingerprint),
+        criteria=comparison.criteria,
+        cases=comparison.cases,
+        usage=head.usage,
+        warnings=texts_of(told),
+        notices=told,
+    )
+
+
+def _terms(pairs: tuple[Pair, ...], runs: Runs, gate: Gate) -> Terms:
+    """Nothing can be run again, and every suite has a base."""
+    suites = {one.key.suite: 1 for one in pairs}
+    made = {
+        (side, one.key): len(found)
+        for one in pairs
+        for side in SIDES
+        if (found := runs.of(side, one.key))
+    }
+    return Terms(
+        pairs=pairs, gate=gate, runs=suites, first_pass=made, base_suites=frozenset(suites)
     )
 
 
@@ -58,36 +74,11 @@ def _lean_case(case: CaseResult) -> CaseResult:
     return case.model_copy(update={"criteria": criteria})
 
 
-def _judge(
-    pairs: Sequence[Pair], base: Runs, head: Runs, settled: dict[SuspectId, Confirmation]
-) -> list[PairedResult]:
-    return [one for each in pairs for one in paired_results(each, base, head, settled)]
-
-
-def _tested(
-    pairs: Sequence[Pair], base: Runs, head: Runs, gate: Gate
-) -> dict[SuspectId, Confirmation]:
-    """An exact test over all cases that were run more than once."""
-    several = [
-        pair for pair in pairs if max(len(base.get(pair.key, ())), len(head.get(pair.key, ()))) > 1
-    ]
-    cases = [
-        FixedRuns(
-            id=(one.pair.key, one.criterion),
-            base=fresh(base.get(one.pair.key, ()), one.criterion, Role.FIRST),
-            head=fresh(head.get(one.pair.key, ()), one.criterion, Role.FIRST),
-        )
-        for one in _judge(several, base, head, {})
-        if one.base is not None
-    ]
-    return dict(judge_fixed(cases, alpha=gate.alpha))  # type: ignore[arg-type] # our ids
-
-
-def _runs(results: Results) -> Runs:
-    found: dict[object, list[ScoredRun]] = {}
+def _runs(results: Results) -> SideRuns:
+    found: dict[CaseKey, list[ScoredRun]] = {}
     for case in results.cases:
         found.setdefault(case.key, []).append(ScoredRun(Role.FIRST, NO_TRACE, case))
-    return found  # type: ignore[return-value] # keyed as above
+    return found
 
 
 def _cases(results: Results) -> list[Case]:
@@ -125,12 +116,14 @@ def merge_results(shards: Shards) -> Results:
         (case for _, shard in shards for case in shard.cases), key=lambda c: (*c.key, c.run)
     )
     first = shards[0][1]
+    told = tuple({one.text: one for _, shard in shards for one in shard.told}.values())
     return Results(
         commit=first.commit,
         fingerprint=first.fingerprint,
         cases=tuple(cases),
         usage=_sum([shard.usage for _, shard in shards]),
-        warnings=tuple(dict.fromkeys(text for _, shard in shards for text in shard.warnings)),
+        warnings=texts_of(told),
+        notices=told,
     )
 
 

@@ -8,13 +8,13 @@ from gradegate.criteria.base.criterion import Criterion
 from gradegate.criteria.custom import NO_ENVIRONMENT, custom_metrics_of
 from gradegate.criteria.efficiency import efficiency_of
 from gradegate.model.evalset import Case
+from gradegate.model.notice import Notice, notice, with_code
 from gradegate.model.result import CaseResult, CriterionResult, Status
 from gradegate.model.runs import NotRun, Trace
 from gradegate.ports import Ask, MetricCaller
 
-NO_REFERENCE = "needs a reference, and a simulated conversation has none"
-NO_SCENARIO = "judges a simulated user, and this conversation has none"
-NO_CRITERIA = "its config names no criteria: add some under `criteria` in test_config.json"
+NO_REFERENCE = notice("score.no_reference")
+NO_SCENARIO = notice("score.no_scenario")
 
 
 async def score_run(
@@ -28,7 +28,7 @@ async def score_run(
         _scores(case, outcome, ask), _custom_scores(case, outcome, measure)
     )
     scores = dict(sorted({**scores, **own}.items()))
-    status, reason = _status(outcome, scores)
+    status, why = _status(outcome, scores)
     return CaseResult(
         suite=case.suite,
         eval_set=case.eval_set,
@@ -36,7 +36,8 @@ async def score_run(
         run=run,
         line=case.line,
         status=status,
-        reason=reason,
+        notice=with_code(why),
+        reason=why and why.text,
         criteria=scores,
     )
 
@@ -44,7 +45,7 @@ async def score_run(
 async def _scores(case: Case, outcome: Trace | NotRun, ask: Ask) -> dict[str, CriterionResult]:
     criteria = criteria_of(case)
     if isinstance(outcome, NotRun):
-        return {one.name: _missing(one, outcome.reason) for one in criteria}
+        return {one.name: _missing(one, outcome.why) for one in criteria}
     if outcome.error is not None:
         return {one.name: _failed(one, outcome.error) for one in criteria}
     found = await asyncio.gather(*(_score(one, case, outcome, ask) for one in criteria))
@@ -57,9 +58,10 @@ async def _custom_scores(
 ) -> dict[str, CriterionResult]:
     metrics = custom_metrics_of(case.config)
     if isinstance(outcome, NotRun):
-        return {one.name: one.unscored(outcome.reason) for one in metrics}
+        return {one.name: _told(one.unscored(outcome.reason), outcome.why) for one in metrics}
     if outcome.error is not None:
-        return {one.name: one.failed(_agent_failed(outcome.error)) for one in metrics}
+        failed = _agent_failed(outcome.error)
+        return {one.name: _told(one.failed(failed.text), failed) for one in metrics}
     if measure is None:
         return {one.name: one.unscored(NO_ENVIRONMENT) for one in metrics}
     found = await asyncio.gather(*(one.score(case.definition, outcome, measure) for one in metrics))
@@ -68,9 +70,9 @@ async def _custom_scores(
 
 async def _score(criterion: Criterion, case: Case, trace: Trace, ask: Ask) -> CriterionResult:
     if criterion.needs.reference and case.definition.is_simulated:
-        return CriterionResult(threshold=criterion.threshold, reason=NO_REFERENCE, applies=False)
+        return CriterionResult(threshold=criterion.threshold, notice=NO_REFERENCE, applies=False)
     if criterion.needs.scenario and not case.definition.is_simulated:
-        return CriterionResult(threshold=criterion.threshold, reason=NO_SCENARIO, applies=False)
+        return CriterionResult(threshold=criterion.threshold, notice=NO_SCENARIO, applies=False)
     return await criterion.score(case.definition, trace, ask)
 
 
@@ -91,38 +93,47 @@ def criteria_of(case: Case) -> list[Criterion]:
     ]
 
 
-def _missing(criterion: Criterion, reason: str) -> CriterionResult:
-    return CriterionResult(threshold=criterion.threshold, reason=reason)
+def _missing(criterion: Criterion, why: Notice) -> CriterionResult:
+    return CriterionResult(threshold=criterion.threshold, notice=with_code(why), reason=why.text)
+
+
+def _told(result: CriterionResult, why: Notice) -> CriterionResult:
+    """The result with its reason as it can be told in another language."""
+    return result.model_copy(update={"notice": with_code(why)})
 
 
 def _failed(criterion: Criterion, error: str) -> CriterionResult:
     return CriterionResult(
-        threshold=criterion.threshold, status=Status.FAILED, reason=_agent_failed(error)
+        threshold=criterion.threshold, status=Status.FAILED, notice=_agent_failed(error)
     )
 
 
-def _agent_failed(error: str) -> str:
-    return f"the agent failed: {error}"
+def _agent_failed(error: str) -> Notice:
+    return notice("score.agent_failed", error=error)
 
 
 def _status(
     outcome: Trace | NotRun, scores: dict[str, CriterionResult]
-) -> tuple[Status, str | None]:
+) -> tuple[Status, Notice | None]:
     """The case's own: one failed criterion fails it, whatever else could not be had."""
     if isinstance(outcome, NotRun):
-        return Status.NOT_EVALUATED, outcome.reason
+        return Status.NOT_EVALUATED, outcome.why
     if outcome.error is not None:
-        return Status.ERRORED, outcome.error
+        return Status.ERRORED, Notice(text=outcome.error)
     gated = {
         name: one
         for name, one in scores.items()
         if one.applies and one.status is not Status.INFORMATIONAL
     }
     if not gated:
-        return Status.NOT_EVALUATED, NO_CRITERIA
+        return Status.NOT_EVALUATED, notice("score.no_criteria")
     if any(one.status is Status.FAILED for one in gated.values()):
         return Status.FAILED, None
     missing = [
-        f"{name}: {one.reason}" for name, one in gated.items() if one.status is Status.NOT_EVALUATED
+        notice("score.of_criterion", criterion=name, why=one.why)
+        for name, one in gated.items()
+        if one.status is Status.NOT_EVALUATED
     ]
-    return (Status.NOT_EVALUATED, "; ".join(missing)) if missing else (Status.PASSED, None)
+    if missing:
+        return Status.NOT_EVALUATED, notice("score.missing", reasons=missing)
+    return Status.PASSED, None

@@ -1,15 +1,14 @@
-"""Why a case needs attention, in a plain sentence or two.
+"""Which kind of attention a case needs, and why, in a plain sentence or two."""
 
-Which kind of attention a case needs.
-"""
-
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import zip_longest
 
 from gradegate import locales
-from gradegate.locales import Locale, Sentence
+from gradegate.locales import Locale, Piece, Sentence
+from gradegate.model.evalset import CaseKey
+from gradegate.model.notice import Notice
 from gradegate.model.report import (
     CaseComparison,
     CaseCriterion,
@@ -26,16 +25,8 @@ from gradegate.report.turns import call
 
 LONGEST_QUOTE = 160
 
+_RUBRIC = {"yes": "rubric_passed", "no": "rubric_failed"}
 _IN_TROUBLE = {Verdict.REGRESSED, Verdict.FLAKY, Verdict.UNCERTAIN}
-
-
-def falls_short(criterion: CaseCriterion) -> bool:
-    """Whether head's score is below what the case needs."""
-    return (
-        criterion.threshold is not None
-        and criterion.head is not None
-        and criterion.head < criterion.threshold
-    )
 
 
 def not_evaluated(criterion: CaseCriterion) -> bool:
@@ -62,12 +53,16 @@ def _sentences(case: CaseComparison, words: Locale) -> Iterator[Sentence]:
             yield _comes_and_goes(name, criterion, words)
         elif criterion.verdict is Verdict.IMPROVED:
             yield _by_score(name, criterion, words)
-        elif criterion.verdict in _IN_TROUBLE or falls_short(criterion):
+        elif criterion.verdict in _IN_TROUBLE or criterion.falls_short:
             yield _one(name, criterion, case, words)
 
 
 def _unscored(name: str, criterion: CaseCriterion, words: Locale) -> Sentence:
-    reason = _quote(criterion.reason) if criterion.reason else words("why.no_reason")
+    why = criterion.why
+    if why is None or not why.text:
+        reason = Piece(words("why.no_reason"))
+    else:
+        reason = Piece(_quote(why.in_words(words)), code=not why.code)
     return words.sentence("why.not_evaluated", criterion=name, reason=reason)
 
 
@@ -82,7 +77,7 @@ def _one(name: str, criterion: CaseCriterion, case: CaseComparison, words: Local
     found = None
     if name == "tool_trajectory_avg_score":
         found = _first_wrong_call(case, words)
-    elif name == "response_match_score" and falls_short(criterion):
+    elif name == "response_match_score" and criterion.falls_short:
         found = words.sentence(
             "why.words_differ", score=_head(criterion), threshold=_needed(criterion)
         )
@@ -123,23 +118,35 @@ def _first_flip(name: str, case: CaseComparison, words: Locale) -> Sentence | No
 
 
 def _flip(judged: JudgedItem, words: Locale) -> Sentence:
-    about = "judged" if judged.subject else "judged_answer"
-    key = f"why.{about}" if judged.base is None else f"why.{about}_turned"
-    holes = {
-        "subject": judged.subject,
-        "base": judged.base or "",
-        "head": judged.head or locales.NOTHING,
-    }
-    reason = judged.reason
-    if reason:
-        return words.sentence(f"{key}_because", **_quoted(holes), reason=_quote(reason))
-    return words.sentence(key, **_quoted(holes))
+    flip = words.sentence(
+        _flip_key(judged),
+        subject=Piece(_quote(judged.subject)),
+        base=_quote(words.word("judged", judged.base or "")),
+        head=_quote(words.word("judged", judged.head or locales.NOTHING)),
+    )
+    if not judged.reason:
+        return flip
+    reason = words.sentence("why.judge_says", reason=Piece(_quote(judged.reason)))
+    return Sentence((*flip.pieces, *reason.pieces))
+
+
+def _flip_key(judged: JudgedItem) -> str:
+    """The phrase for a rubric, for a sentence with a label, or for the answer as a whole."""
+    if judged.subject and judged.head in _RUBRIC:
+        turned = "_turned" if judged.base in _RUBRIC else ""
+        return f"why.{_RUBRIC[judged.head]}{turned}"
+    turned = "" if judged.base is None else "_turned"
+    return f"why.judged{turned}" if judged.subject else f"why.judged_answer{turned}"
 
 
 def _by_score(name: str, criterion: CaseCriterion, words: Locale) -> Sentence:
-    if falls_short(criterion):
+    if criterion.falls_short:
+        over = (criterion.head or 0.0) > (criterion.threshold or 0.0)
         return words.sentence(
-            "why.too_low", criterion=name, score=_head(criterion), threshold=_needed(criterion)
+            "why.too_high" if over else "why.too_low",
+            criterion=name,
+            score=_head(criterion),
+            threshold=_needed(criterion),
         )
     base, head = locales.score(criterion.base), locales.score(criterion.head)
     return words.sentence("why.moved", criterion=name, base=base, head=head)
@@ -160,15 +167,8 @@ def _needed(criterion: CaseCriterion) -> str:
     return locales.score(criterion.threshold, beside=criterion.head)
 
 
-def _quoted(holes: dict[str, str]) -> dict[str, str]:
-    return {name: _quote(text) for name, text in holes.items()}
-
-
 def _quote(text: str) -> str:
     return clip(one_line(text), LONGEST_QUOTE)
-
-
-Place = tuple[str, str]
 
 
 class Section(StrEnum):
@@ -204,38 +204,50 @@ ATTENTION = frozenset(
 class CaseReasons:
     """The decision's reasons and notes by the case they speak of."""
 
-    reasons: dict[Place, tuple[Reason, ...]]
-    notes: dict[Place, tuple[Reason, ...]]
-    listed: frozenset[Place]
+    reasons: dict[CaseKey, tuple[Reason, ...]]
+    notes: dict[CaseKey, tuple[Reason, ...]]
+    of_cases: frozenset[int]
+    """Which of them, by identity, speak of a case that is listed."""
 
     def blocks(self, case: CaseComparison) -> bool:
         """Whether the decision rests on this case."""
-        return _place(case) in self.reasons
+        return case.key in self.reasons
 
     def kinds(self, case: CaseComparison) -> set[ReasonKind]:
         """What was found of this case, blocking or not."""
         return {reason.kind for reason in self._all(case)}
 
-    def said_of(self, case: CaseComparison, *kinds: ReasonKind) -> Iterator[str]:
-        """The texts of these kinds of finding."""
-        return (reason.text for reason in self._all(case) if reason.kind in kinds)
+    def said_of(self, case: CaseComparison, *kinds: ReasonKind) -> Iterator[Notice]:
+        """What these kinds of finding say."""
+        return (reason for reason in self._all(case) if reason.kind in kinds)
 
     def is_of_a_case(self, reason: Reason) -> bool:
         """Whether the finding is shown with a case, and so not on its own."""
-        return (reason.eval_set or "", reason.eval_id or "") in self.listed
+        return id(reason) in self.of_cases
 
     def _all(self, case: CaseComparison) -> tuple[Reason, ...]:
-        place = _place(case)
-        return (*self.reasons.get(place, ()), *self.notes.get(place, ()))
+        return (*self.reasons.get(case.key, ()), *self.notes.get(case.key, ()))
 
 
 def reasons_by_case(report: Report) -> CaseReasons:
     """The report's findings by case."""
+    decision = report.decision
     return CaseReasons(
-        reasons=_by_place(report.decision.reasons),
-        notes=_by_place(report.decision.notes),
-        listed=frozenset(_place(case) for case in report.cases),
+        reasons=_by_case(report, decision.reasons),
+        notes=_by_case(report, decision.notes),
+        of_cases=frozenset(
+            id(one) for one in (*decision.reasons, *decision.notes) if report.case_of(one)
+        ),
     )
+
+
+def _by_case(report: Report, reasons: Iterable[Reason]) -> dict[CaseKey, tuple[Reason, ...]]:
+    found: dict[CaseKey, list[Reason]] = {}
+    for reason in reasons:
+        key = report.case_of(reason)
+        if key is not None:
+            found.setdefault(key, []).append(reason)
+    return {key: tuple(own) for key, own in found.items()}
 
 
 def section_of(case: CaseComparison, findings: CaseReasons) -> Section:
@@ -244,7 +256,7 @@ def section_of(case: CaseComparison, findings: CaseReasons) -> Section:
         return Section.QUARANTINED
     kinds = findings.kinds(case)
     verdicts = {criterion.verdict for criterion in case.criteria.values()}
-    short = any(falls_short(criterion) for criterion in case.criteria.values())
+    short = any(criterion.falls_short for criterion in case.criteria.values())
     missing = any(not_evaluated(criterion) for criterion in case.criteria.values())
     belongs = {
         Section.REGRESSED: Verdict.REGRESSED in verdicts,
@@ -261,15 +273,3 @@ def section_of(case: CaseComparison, findings: CaseReasons) -> Section:
         Section.EDITED: case.change in {Change.EDITED, Change.ADDED},
     }
     return next((group for group, yes in belongs.items() if yes), Section.REST)
-
-
-def _by_place(reasons: tuple[Reason, ...]) -> dict[Place, tuple[Reason, ...]]:
-    found: dict[Place, list[Reason]] = {}
-    for reason in reasons:
-        if reason.eval_id is not None:
-            found.setdefault((reason.eval_set or "", reason.eval_id), []).append(reason)
-    return {place: tuple(own) for place, own in found.items()}
-
-
-def _place(case: CaseComparison) -> Place:
-    return (case.eval_set, case.eval_id)

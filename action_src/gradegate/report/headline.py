@@ -1,4 +1,4 @@
-"""The verdict in one line, and the line under it."""
+"""The verdict in one line, the line under it, and the lines at the end."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,7 @@ from gradegate import locales
 from gradegate.locales import Locale
 from gradegate.model.report import Decision, ReasonKind, Report, State
 from gradegate.report.case_sections import Section
+from gradegate.report.escape import one_line
 
 ICONS = {State.PASS: "✅", State.FAIL: "❌", State.INCONCLUSIVE: "⚠️"}
 
@@ -35,7 +36,7 @@ def lead(report: Report, counts: Mapping[Section, int], words: Locale) -> str:
         said.append(words.some("lead.open", counts[Section.INCONCLUSIVE]))
     if report.decision.state is not State.PASS and counts[Section.IMPROVED]:
         said.append(words.some("lead.improved", counts[Section.IMPROVED]))
-    return " ".join(said)
+    return words("list.sentences").join(said)
 
 
 def nothing_ran(report: Report) -> bool:
@@ -76,3 +77,39 @@ def _yes(report: Report, counts: Mapping[Section, int], total: str, words: Local
     if counts[Section.IMPROVED]:
         return words.some("title.better", counts[Section.IMPROVED], cases=total)
     return words("title.good", cases=total)
+
+
+def quiet(report: Report, number: int, words: Locale) -> str:
+    """One line for the cases that are not listed."""
+    key = "quiet.no_base" if report.base.source == "none" else "quiet"
+    return words.some(key, number) if number else ""
+
+
+def sides(report: Report, words: Locale) -> str:
+    """The two commits."""
+    head = _commit(report.head.commit) or words("sides.worktree")
+    if report.base.source == "none":
+        return words("sides.no_base", head=head)
+    base = _commit(report.base.commit) or locales.NOTHING
+    source = "run" if nothing_ran(report) else report.base.source
+    return words(f"sides.{source}", base=base, head=head)
+
+
+def usage(report: Report, words: Locale) -> str:
+    """What it cost."""
+    used = report.usage
+    parts = [locales.duration(used.seconds)] if used.seconds else []
+    if used.judge_calls:
+        parts.append(words.some("usage.calls", used.judge_calls))
+    if used.judge_cache_hits:
+        parts.append(words("usage.cached", n=locales.count(used.judge_cache_hits)))
+    if used.judge_calls_saved_by_voting:
+        parts.append(words("usage.saved", n=locales.count(used.judge_calls_saved_by_voting)))
+    tokens = used.input_tokens + used.output_tokens
+    if tokens:
+        parts.append(words("usage.tokens", n=locales.count(tokens)))
+    return " · ".join(parts)
+
+
+def _commit(sha: str) -> str:
+    return locales.commit(one_line(sha))

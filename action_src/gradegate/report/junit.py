@@ -16,6 +16,8 @@ class Testcase(Protocol):
     """What of a case matters here."""
 
     @property
+    def suite(self) -> str: ...  # noqa: D102 - says itself
+    @property
     def path(self) -> str: ...  # noqa: D102 - says itself
     @property
     def outcome(self) -> Outcome: ...  # noqa: D102 - says itself
@@ -23,7 +25,7 @@ class Testcase(Protocol):
 
 @dataclass(frozen=True)
 class Testsuite:
-    """The cases of one eval set."""
+    """The cases of one eval set in one suite."""
 
     name: str
     cases: tuple[Testcase, ...]
@@ -69,8 +71,13 @@ def outcome_of(group: Section, *, blocking: bool, short: bool) -> Outcome:
 
 
 def suites_of(cases: Iterable[Testcase]) -> Testsuites:
-    """The cases by eval set, in stable order."""
-    by_path: dict[str, list[Testcase]] = {}
+    """The cases by suite and eval set, in stable order."""
+    by_place: dict[tuple[str, str], list[Testcase]] = {}
     for case in cases:
-        by_path.setdefault(case.path, []).append(case)
-    return Testsuites(tuple(Testsuite(path, tuple(own)) for path, own in sorted(by_path.items())))
+        by_place.setdefault((case.path, case.suite), []).append(case)
+    return Testsuites(
+        tuple(
+            Testsuite(f"{suite}: {path}" if suite else path, tuple(own))
+            for (path, suite), own in sorted(by_place.items())
+        )
+    )

@@ -91,7 +91,7 @@ def _environment(
         keep_trailing_newline=True,
     )
     environment.filters.update(_filters())
-    environment.globals.update(t=words, language=words.language, **_assets())
+    environment.globals.update(t=words, language=words.language, **_marks(words), **_assets())
     return environment
 
 
@@ -118,6 +118,13 @@ def _filters() -> dict[str, Callable[..., Any]]:
         "code": lambda text: Markup(f"<code>{escape.code_text(str(text))}</code>"),  # noqa: S704 - escaped inside
         "fence": lambda text, language="": Markup(escape.fenced(str(text), language)),  # noqa: S704 - the fence holds it
     }
+
+
+def _marks(words: Locale) -> dict[str, Any]:
+    """Punctuation between two printed values; ours, and so nothing to make safe."""
+    from markupsafe import Markup
+
+    return {"colon": Markup(words("colon")), "comma": Markup(words("list.comma"))}  # noqa: S704
 
 
 def _assets() -> dict[str, Callable[[str], Any]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 STYLES = {State.PASS: "bold green", State.FAIL: "bold red", State.INCONCLUSIVE: "bold yellow"}
 DIFF_STYLES = {"-": "red", "+": "green", " ": "dim"}
-ROOM = 700
+MAX_CHARS = 700
 INDENT = "    "
 NARROWEST = 20
 
@@ -25,7 +25,7 @@ NARROWEST = 20
 def print_report(report: Report, console: "Console", *, language: str = "en") -> None:
     """Print the verdict, then what needs attention, then one line for all the rest."""
     words = locale_of(language)
-    view = build(report, words, room=ROOM)
+    view = build(report, words, max_chars=MAX_CHARS)
     _print_line(f"{view.icon} {view.title}", console, STYLES[view.state])
     for line in (view.lead, *(f"• {finding}" for finding in view.findings)):
         if line:
@@ -83,7 +83,7 @@ def _evidence(row: ScoreView, words: Locale) -> str:
         needed=row.needed,
         runs=row.runs,
     )
-    return f"{said}, {row.p_value}"
+    return words("list.comma").join((said, row.p_value))
 
 
 def _criteria(rows: tuple[ScoreView, ...], words: Locale) -> "Table":

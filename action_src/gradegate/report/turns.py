@@ -1,7 +1,4 @@
-"""What differs between two sides of a turn, as lines of a diff.
-
-The turns of a case that needs attention: what was asked, what came, what differs.
-"""
+"""The turns of a case that needs attention: what was asked, what came, what differs."""
 
 import json
 import re
@@ -155,26 +152,26 @@ class TurnView:
     remark: str
 
 
-def turn_views(evidence: Evidence, words: Locale, room: int | None) -> tuple[TurnView, ...]:
-    """The turns in which something differs; all of them where room is no matter."""
-    views = [_turn(n, turn, evidence, words, room) for n, turn in enumerate(evidence.turns, 1)]
-    if room is None:
+def turn_views(evidence: Evidence, words: Locale, max_chars: int | None) -> tuple[TurnView, ...]:
+    """The turns in which something differs; all of them where nothing is cut."""
+    views = [_turn(n, turn, evidence, words, max_chars) for n, turn in enumerate(evidence.turns, 1)]
+    if max_chars is None:
         return tuple(views)
     telling = [view for view in views if view.differences or view.judged]
     return tuple(telling or views[:1])
 
 
 def _turn(
-    number: int, turn: TurnEvidence, evidence: Evidence, words: Locale, room: int | None
+    number: int, turn: TurnEvidence, evidence: Evidence, words: Locale, max_chars: int | None
 ) -> TurnView:
     expected = turn.expected.text if turn.expected is not None else ""
-    differences = _differences(turn, words, room)
+    differences = _differences(turn, words, max_chars)
     return TurnView(
         title=words("turn", n=number) if len(evidence.turns) > 1 else "",
-        asked=clip(clean(turn.asked), room),
-        expected=clip(clean(expected), room) if _is_news(turn) else "",
+        asked=clip(clean(turn.asked), max_chars),
+        expected=clip(clean(expected), max_chars) if _is_news(turn) else "",
         differences=differences,
-        judged=tuple(_judged(judged, words, room) for judged in turn.judged),
+        judged=tuple(_judged(judged, words, max_chars) for judged in turn.judged),
         remark="" if differences else words("turn.same"),
     )
 
@@ -184,17 +181,19 @@ def _is_news(turn: TurnEvidence) -> bool:
     return turn.base is not None or turn.head is None
 
 
-def _differences(turn: TurnEvidence, words: Locale, room: int | None) -> tuple[Difference, ...]:
+def _differences(
+    turn: TurnEvidence, words: Locale, max_chars: int | None
+) -> tuple[Difference, ...]:
     if turn.head is None:
         return ()
     found = []
     calls = _reference(turn, calls=True)
     if calls is not None and calls[1].tools != turn.head.tools:
-        lines = of_calls(calls[1], turn.head, room)
+        lines = of_calls(calls[1], turn.head, max_chars)
         found.append(_difference("calls", calls[0], lines, words))
     texts = _reference(turn, calls=False)
     if texts is not None and texts[1].text != turn.head.text:
-        lines = of_words(texts[1].text, turn.head.text, room)
+        lines = of_words(texts[1].text, turn.head.text, max_chars)
         found.append(_difference("answer", texts[0], lines, words))
     return tuple(found)
 
@@ -216,11 +215,11 @@ def _reference(turn: TurnEvidence, *, calls: bool) -> tuple[str, SideAnswer] | N
     return next(((name, said) for name, said in sides if said is not None), None)
 
 
-def _judged(judged: JudgedItem, words: Locale, room: int | None) -> JudgedView:
-    verdicts = [one_line(side) for side in (judged.base, judged.head) if side is not None]
+def _judged(judged: JudgedItem, words: Locale, max_chars: int | None) -> JudgedView:
+    sides = [words.word("judged", side) for side in (judged.base, judged.head) if side is not None]
     return JudgedView(
         criterion=judged.criterion,
-        subject=clip(one_line(judged.subject), room) or words("turn.whole"),
-        verdicts=" → ".join(verdicts),
-        reason=clip(one_line(judged.reason or ""), None if room is None else LONGEST_REASON),
+        subject=clip(one_line(judged.subject), max_chars) or words("turn.whole"),
+        verdicts=" → ".join(map(one_line, sides)),
+        reason=clip(one_line(judged.reason or ""), None if max_chars is None else LONGEST_REASON),
     )

@@ -30,7 +30,7 @@ from gradegate.report.case_sections import (
     section_of,
 )
 from gradegate.report.escape import clip, one_line
-from gradegate.report.headline import ICONS, lead, nothing_ran, title
+from gradegate.report.headline import ICONS, lead, quiet, sides, title, usage
 from gradegate.report.junit import Outcome, Testsuites, outcome_of, suites_of
 from gradegate.report.tables import EfficiencyView, efficiency_rows
 from gradegate.report.turns import TurnView, turn_views
@@ -103,12 +103,12 @@ class CaseView:
     """Shown without its evidence."""
     _source: CaseComparison
     _words: Locale
-    _room: int | None
+    _max_chars: int | None
 
     @property
     def outcome(self) -> Outcome:
         """The case as a test."""
-        short = any(case_sections.falls_short(one) for one in self._source.criteria.values())
+        short = any(one.falls_short for one in self._source.criteria.values())
         return outcome_of(self.group, blocking=self.blocking, short=short)
 
     @property
@@ -119,7 +119,7 @@ class CaseView:
     @cached_property
     def turns(self) -> tuple[TurnView, ...]:
         """The turns worth showing; made when asked for, as diffs take time."""
-        return turn_views(self._source.evidence, self._words, self._room)
+        return turn_views(self._source.evidence, self._words, self._max_chars)
 
 
 @dataclass(frozen=True)
@@ -165,16 +165,16 @@ class ReportView:
 
 
 def build(
-    report: Report, words: Locale, *, everything: bool = False, room: int | None = None
+    report: Report, words: Locale, *, include_unchanged: bool = False, max_chars: int | None = None
 ) -> ReportView:
-    """The report in words; `everything` lists quiet cases too, `room` shortens long texts."""
+    """The report in words, long texts cut to `max_chars`."""
     findings = reasons_by_case(report)
     pairs = [(section_of(case, findings), case) for case in report.cases]
     pairs.sort(key=lambda pair: _importance(pair[0], pair[1], findings))
     sections = [
-        _section(group, [case for own, case in pairs if own is group], findings, words, room)
+        _section(group, [case for own, case in pairs if own is group], findings, words, max_chars)
         for group in Section
-        if everything or group is not Section.REST
+        if include_unchanged or group is not Section.REST
     ]
     counts = Counter(group for group, _ in pairs)
     gated = [criterion for criterion in report.criteria if not criterion.informational]
@@ -184,17 +184,17 @@ def build(
         icon=ICONS[report.decision.state],
         title=title(report, counts, words),
         lead=lead(report, counts, words),
-        findings=_texts(report.decision.reasons, findings),
-        notes=_texts(report.decision.notes, findings),
+        findings=_told(report.decision.reasons, findings, words),
+        notes=_told(report.decision.notes, findings, words),
         criteria=tuple(_criterion(criterion, words) for criterion in gated),
         criteria_attention=any(c.verdict is Verdict.REGRESSED for c in gated),
         efficiency=efficiency,
         efficiency_attention=any(row.attention for row in efficiency),
         sections=tuple(section for section in sections if section.cases),
-        quiet=_quiet(report, counts[Section.REST], words),
-        warnings=tuple(_remark(warning) for warning in report.warnings),
-        sides=_sides(report, words),
-        usage=_usage(report, words),
+        quiet=quiet(report, counts[Section.REST], words),
+        warnings=tuple(_remark(warning.in_words(words)) for warning in report.told),
+        sides=sides(report, words),
+        usage=usage(report, words),
     )
 
 
@@ -210,14 +210,14 @@ def _section(
     cases: Sequence[CaseComparison],
     findings: CaseReasons,
     words: Locale,
-    room: int | None,
+    max_chars: int | None,
 ) -> SectionView:
     return SectionView(
         group=group,
         icon=_icon(group, cases, findings),
         title=words.some(f"section.{group}", len(cases)),
         open=group in ATTENTION,
-        cases=tuple(_case(group, case, findings, words, room) for case in cases),
+        cases=tuple(_case(group, case, findings, words, max_chars) for case in cases),
     )
 
 
@@ -229,7 +229,11 @@ def _icon(group: Section, cases: Sequence[CaseComparison], findings: CaseReasons
 
 
 def _case(
-    group: Section, case: CaseComparison, findings: CaseReasons, words: Locale, room: int | None
+    group: Section,
+    case: CaseComparison,
+    findings: CaseReasons,
+    words: Locale,
+    max_chars: int | None,
 ) -> CaseView:
     return CaseView(
         group=group,
@@ -246,12 +250,13 @@ def _case(
         folded=not case.evidence.turns,
         _source=case,
         _words=words,
-        _room=room,
+        _max_chars=max_chars,
     )
 
 
 def _case_remark(group: Section, case: CaseComparison, findings: CaseReasons, words: Locale) -> str:
-    remarks = list(findings.said_of(case, ReasonKind.REMOVED, ReasonKind.LOOSENED))
+    said = findings.said_of(case, ReasonKind.REMOVED, ReasonKind.LOOSENED)
+    remarks = [one.in_words(words) for one in said]
     if case.change is Change.EDITED or (case.change is Change.ADDED and group is Section.EDITED):
         remarks.append(words(f"remark.{case.change}"))
     if case.moved_from:
@@ -265,7 +270,7 @@ def _score(name: str, one: CaseCriterion, words: Locale) -> ScoreView:
         for passed, made in zip(one.passed, one.runs, strict=True)
     ]
     return ScoreView(
-        icon="❌" if case_sections.falls_short(one) else VERDICT_ICONS[one.verdict],
+        icon="❌" if one.falls_short else VERDICT_ICONS[one.verdict],
         name=_name(name),
         base=locales.score(one.base, beside=one.head),
         head=locales.score(one.head, beside=one.base),
@@ -274,7 +279,7 @@ def _score(name: str, one: CaseCriterion, words: Locale) -> ScoreView:
         p_value=locales.p_value(one.p_value),
         runs=f"{runs[0]} → {runs[1]}" if sum(one.runs) else locales.NOTHING,
         verdict=_verdict(one, words),
-        attention=case_sections.falls_short(one) or one.verdict is Verdict.REGRESSED,
+        attention=one.falls_short or one.verdict is Verdict.REGRESSED,
     )
 
 
@@ -305,40 +310,13 @@ def _criterion(one: CriterionComparison, words: Locale) -> ScoreView:
 def _settles(one: CriterionComparison, words: Locale) -> str:
     if one.verdict is not Verdict.UNCERTAIN or one.passes_to_settle is None:
         return ""
-    return words("settles", n=locales.count(one.passes_to_settle))
+    return words.some("settles", one.passes_to_settle)
 
 
-def _texts(reasons: Iterable[Reason], findings: CaseReasons) -> tuple[str, ...]:
-    return tuple(_remark(reason.text) for reason in reasons if not findings.is_of_a_case(reason))
-
-
-def _quiet(report: Report, number: int, words: Locale) -> str:
-    key = "quiet.no_base" if report.base.source == "none" else "quiet"
-    return words.some(key, number) if number else ""
-
-
-def _sides(report: Report, words: Locale) -> str:
-    head = locales.commit(_name(report.head.commit)) or words("sides.worktree")
-    if report.base.source == "none":
-        return words("sides.no_base", head=head)
-    base = locales.commit(_name(report.base.commit)) or locales.NOTHING
-    source = "run" if nothing_ran(report) else report.base.source
-    return words(f"sides.{source}", base=base, head=head)
-
-
-def _usage(report: Report, words: Locale) -> str:
-    usage = report.usage
-    parts = [locales.duration(usage.seconds)] if usage.seconds else []
-    if usage.judge_calls:
-        parts.append(words.some("usage.calls", usage.judge_calls))
-    if usage.judge_cache_hits:
-        parts.append(words("usage.cached", n=locales.count(usage.judge_cache_hits)))
-    if usage.judge_calls_saved_by_voting:
-        parts.append(words("usage.saved", n=locales.count(usage.judge_calls_saved_by_voting)))
-    tokens = usage.input_tokens + usage.output_tokens
-    if tokens:
-        parts.append(words("usage.tokens", n=locales.count(tokens)))
-    return " · ".join(parts)
+def _told(reasons: Iterable[Reason], findings: CaseReasons, words: Locale) -> tuple[str, ...]:
+    return tuple(
+        _remark(reason.in_words(words)) for reason in reasons if not findings.is_of_a_case(reason)
+    )
 
 
 def _name(text: str) -> str:

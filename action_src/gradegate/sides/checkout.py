@@ -3,21 +3,14 @@
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
+from gradegate import locales
+from gradegate.model.base import Value
 from gradegate.model.errors import InputError
-from gradegate.sides.git import NO_BASE, WORKTREE, Repo, base_of
+from gradegate.model.notice import Notice, notice
+from gradegate.model.runs import Side
+from gradegate.sides.git import NO_BASE, WORKTREE, Repo
 
 REMOTE = "origin"
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side's files. `commit` is empty for files as they are in the work tree."""
-
-    commit: str
-    top: Path
-    """The whole repository: an agent may read more than its project's folder."""
-    root: Path
-    """The project's folder in it."""
 
 
 @dataclass(frozen=True)
@@ -26,27 +19,30 @@ class Sides:
 
     head: Side
     base: Side | None
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[Notice, ...] = ()
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """Which two commits are meant; see plan.BaseRule for how base is found."""
+class Revisions(Value):
+    """Which two commits are meant. Of the rules for base the first that is given decides."""
 
     head: str
-    rev: str | None = None
+    """A revision, or `worktree` for the files as they are."""
+    base: str | None = None
+    """A revision, or `none`."""
     merge_of: str | None = None
-    meets: str | None = None
+    """A pull request's head sha: where head is its merge commit, base is the first parent."""
+    branched_from: str | None = None
+    """A commit or a branch: base is where head parted from it. None: the default branch."""
 
 
 def check_out(
-    repo: Repo, wanted: Wanted, into: Path, *, folder: str = ".", token: str | None = None
+    repo: Repo, revisions: Revisions, into: Path, *, folder: str = ".", token: str | None = None
 ) -> Sides:
     """Copy both sides below `into`, without `.git`; the repository stays as it was.
 
     Args:
         repo: where the commits are, or can be fetched to.
-        wanted: which ones.
+        revisions: which ones.
         into: an empty folder of ours.
         folder: the project's folder inside the repository.
         token: for fetching what a shallow checkout left out.
@@ -55,8 +51,8 @@ def check_out(
         InputError: a commit or the folder is not there; the message says what to set.
     """
     _refuse_outside(folder)
-    base = find_base(repo, wanted, token)
-    head, warnings = _copied(repo, wanted.head, into / "head", folder)
+    base = find_base(repo, revisions, token)
+    head, warnings = _copied(repo, revisions.head, into / "head", folder)
     if not head.root.is_dir():
         raise InputError(
             f"there is no folder {folder!r} in {repo.top}: correct the working directory"
@@ -64,9 +60,9 @@ def check_out(
     if base is None:
         return Sides(head, None, warnings)
     other, more = _copied(repo, base, into / "base", folder)
-    notes = tuple(f"base: {warning}" for warning in more)
+    notes = tuple(notice("base.told", what=one) for one in more)
     if not other.root.is_dir():
-        missing = f"base {base[:7]} has no folder {folder!r}: thresholds alone decide"
+        missing = notice("base.no_folder", commit=locales.commit(base), folder=folder)
         return Sides(head, None, (*warnings, *notes, missing))
     return Sides(head, other, (*warnings, *notes))
 
@@ -80,20 +76,32 @@ def _refuse_outside(folder: str) -> None:
         )
 
 
-def find_base(repo: Repo, wanted: Wanted, token: str | None = None) -> str | None:
+def find_base(repo: Repo, revisions: Revisions, token: str | None = None) -> str | None:
     """The sha of the commit to compare with; None for none."""
-    if wanted.rev == NO_BASE:
+    if revisions.base == NO_BASE:
         return None
-    if wanted.rev is not None:
-        return _present(repo, wanted.rev, token)
-    head = repo.resolve("HEAD" if wanted.head == WORKTREE else wanted.head)
+    if revisions.base is not None:
+        return _present(repo, revisions.base, token)
+    head = repo.resolve("HEAD" if revisions.head == WORKTREE else revisions.head)
     parents = repo.parents(head)
-    if wanted.merge_of and len(parents) > 1 and wanted.merge_of in parents[1:]:
+    if revisions.merge_of and len(parents) > 1 and revisions.merge_of in parents[1:]:
         return _present(repo, parents[0], token)
-    if wanted.meets is not None:
-        other = repo.fetch_missing(REMOTE, wanted.meets, meets=head, token=token)
+    if revisions.branched_from is not None:
+        other = repo.fetch_missing(REMOTE, revisions.branched_from, meets=head, token=token)
         return repo.merge_base(head, other)
-    return base_of(repo, wanted.head, None)
+    return _parted_from_default(repo, revisions.head, head)
+
+
+def _parted_from_default(repo: Repo, name: str, head: str) -> str:
+    """Where head left the default branch; on that branch itself, its last commit."""
+    branch = repo.default_branch()
+    found = repo.merge_base(head, branch)
+    if found is None:
+        raise InputError(
+            f"{name} and {branch} have no commit in common in {repo.top}: set `fetch-depth: 0` on "
+            "actions/checkout, run `git fetch --unshallow`, or name a base with `--base`"
+        )
+    return found
 
 
 def _present(repo: Repo, rev: str, token: str | None) -> str:
@@ -109,7 +117,7 @@ def _present(repo: Repo, rev: str, token: str | None) -> str:
             raise InputError(f"{absent} ({unfetched})") from unfetched
 
 
-def _copied(repo: Repo, rev: str, into: Path, folder: str) -> tuple[Side, tuple[str, ...]]:
+def _copied(repo: Repo, rev: str, into: Path, folder: str) -> tuple[Side, tuple[Notice, ...]]:
     if rev == WORKTREE:
         return Side("", into, into / folder), repo.export_worktree(into)
     commit = repo.resolve(rev)

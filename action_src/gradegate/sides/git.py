@@ -1,19 +1,116 @@
-"""Getting the commits that a shallow checkout left out.
+"""A repository: its revisions, fetched where a shallow checkout left them out, and its files.
 
-A repository: what its revisions are and what is in them.
+It is left as it was: files are copied without `.git`.
 """
 
 import base64
 import os
 import re
-from collections.abc import Mapping
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from gradegate.model.errors import FileError, InputError
-from gradegate.sides import export
+from gradegate.model.errors import InputError
+from gradegate.model.notice import Notice, notice
 from gradegate.sides.git_command import Git
+
+_SUBMODULE = "160000"
+
+
+def export_commit(git: Git, rev: str, dest: Path) -> tuple[Notice, ...]:
+    """Write the commit's files to `dest`; returns warnings.
+
+    The commit is read into an index of our own and checked out with `dest` as its work tree:
+    `export-ignore` hides nothing then, and the attributes that apply are the commit's.
+    """
+    dest.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="gradegate-") as temporary:
+        elsewhere = {
+            "GIT_DIR": git.must("rev-parse", "--absolute-git-dir").text,
+            "GIT_INDEX_FILE": str(Path(temporary) / "index"),
+            "GIT_WORK_TREE": str(dest.resolve()),
+        }
+        there = Git(dest.resolve(), git.environ)
+        whole = ("-c", "core.sparseCheckout=false")
+        there.must(*whole, "read-tree", rev, env=elsewhere)
+        there.must(*whole, "checkout-index", "--all", "--force", env=elsewhere)
+    warnings: list[Notice] = []
+    for path, commit in _submodules(git, rev):
+        (dest / path).mkdir(parents=True, exist_ok=True)
+        inner = _populated(git, path)
+        if inner and inner.call("cat-file", "-e", f"{commit}^{{commit}}").ok:
+            warnings += export_commit(inner, commit, dest / path)
+        else:
+            warnings.append(_left_empty(path))
+    return tuple(warnings)
+
+
+def export_files(git: Git, dest: Path) -> tuple[Notice, ...]:
+    """Write the work tree's files as they are to `dest`, but for ignored ones; returns warnings."""
+    dest.mkdir(parents=True, exist_ok=True)
+    listed = git.must("ls-files", "-z", "--cached", "--others", "--exclude-standard").paths
+    warnings: list[Notice] = []
+    behind_link: dict[PurePosixPath, bool] = {}
+    for path in dict.fromkeys(listed):
+        source, target = git.folder / path, dest / path
+        if _is_behind_link(git.folder, PurePosixPath(path).parent, behind_link):
+            continue
+        if source.is_dir() and not source.is_symlink():
+            warnings += _export_nested(git, path, target)
+        else:
+            _copy(source, target)
+    return tuple(warnings)
+
+
+def _export_nested(git: Git, path: str, target: Path) -> tuple[Notice, ...]:
+    target.mkdir(parents=True, exist_ok=True)
+    inner = _populated(git, path)
+    return export_files(inner, target) if inner else (_left_empty(path),)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a file or a link; what was deleted, or is neither, has nothing to copy."""
+    try:
+        mode = source.lstat().st_mode
+    except FileNotFoundError:
+        return
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if stat.S_ISLNK(mode):
+        target.symlink_to(source.readlink())
+    elif stat.S_ISREG(mode):
+        shutil.copy(source, target)
+
+
+def _is_behind_link(top: Path, folder: PurePosixPath, known: dict[PurePosixPath, bool]) -> bool:
+    """Whether a folder was replaced by a link: writing through its copy would leave `dest`."""
+    if folder == PurePosixPath():
+        return False
+    if folder not in known:
+        linked = (top / folder).is_symlink()
+        known[folder] = linked or _is_behind_link(top, folder.parent, known)
+    return known[folder]
+
+
+def _submodules(git: Git, rev: str) -> Iterator[tuple[str, str]]:
+    for entry in git.must("ls-tree", "-r", "-z", "--full-tree", rev).paths:
+        about, _, path = entry.partition("\t")
+        mode, _, commit = about.split(" ")
+        if mode == _SUBMODULE:
+            yield path, commit
+
+
+def _populated(git: Git, path: str) -> Git | None:
+    folder = git.folder / path
+    return Git(folder, git.environ) if os.path.lexists(folder / ".git") else None
+
+
+def _left_empty(path: str) -> Notice:
+    return notice("submodule.empty", path=path)
+
 
 _SHA = re.compile(r"[0-9a-f]{40}([0-9a-f]{24})?")
 _STEPS = ("--deepen=50", "--deepen=200", "--deepen=1000", "--unshallow")
@@ -182,23 +279,13 @@ class Repo:
         header = commit.partition(b"\n\n")[0].splitlines()
         return tuple(line.split()[1].decode() for line in header if line.startswith(b"parent "))
 
-    def show(self, rev: str, path: str) -> str | None:
-        """A file's text in a commit; None where there is no such file."""
-        blob = self.git.call("cat-file", "blob", f"{self.resolve(rev)}:{path}")
-        if not blob.ok:
-            return None
-        try:
-            return blob.raw.decode()
-        except UnicodeDecodeError:
-            raise FileError(path, f"is not UTF-8 text in {rev}: save it as UTF-8") from None
-
-    def export(self, rev: str, dest: Path) -> tuple[str, ...]:
+    def export(self, rev: str, dest: Path) -> tuple[Notice, ...]:
         """Write the commit's files to `dest`, an empty folder or a new one; returns warnings."""
-        return export.export_commit(self.git, self.resolve(rev), dest)
+        return export_commit(self.git, self.resolve(rev), dest)
 
-    def export_worktree(self, dest: Path) -> tuple[str, ...]:
+    def export_worktree(self, dest: Path) -> tuple[Notice, ...]:
         """Write the files as they are, tracked or new but not ignored; returns warnings."""
-        return export.export_files(self.git, dest)
+        return export_files(self.git, dest)
 
     def fetch_missing(
         self, remote: str, wanted: str, *, meets: str | None = None, token: str | None = None
@@ -215,28 +302,3 @@ class Repo:
             return None
         self._commits.add(found.text)
         return found.text
-
-
-def base_of(repo: Repo, head: str, base: str | None) -> str | None:
-    """The commit to compare `head` with; None for none.
-
-    Args:
-        repo: where both are.
-        head: a revision, or `worktree` for the files as they are.
-        base: what the user asked for: a revision, `none`, or None for the default, which is
-            where head parted from the default branch. Files changed on that branch itself are
-            compared with its last commit that both have.
-    """
-    if base == NO_BASE:
-        return None
-    if base is not None:
-        return repo.resolve(base)
-    commit = repo.resolve("HEAD" if head == WORKTREE else head)
-    branch = repo.default_branch()
-    found = repo.merge_base(commit, branch)
-    if found is None:
-        raise InputError(
-            f"{head} and {branch} have no commit in common in {repo.top}: set `fetch-depth: 0` on "
-            "actions/checkout, run `git fetch --unshallow`, or name a base with `--base`"
-        )
-    return found

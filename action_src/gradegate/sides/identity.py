@@ -1,7 +1,4 @@
-"""What a tree of files is, in one line.
-
-What makes a side what it is: the agent's content, and all that its scores depend on.
-"""
+"""What makes a side what it is, in one line: its files, its agents, all its scores depend on."""
 
 import hashlib
 import json
@@ -12,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from gradegate.model.evalset import Case
+from gradegate.model.runs import Side
 from gradegate.model.settings import Settings, Suite
-from gradegate.sides.checkout import Side
 
 
 def tree_digest(root: Path, exclude: Collection[str] = ()) -> str:

@@ -9,6 +9,7 @@ from typing import Self
 
 from gradegate.model.errors import InputError
 
+IN_MEMORY = ":memory:"
 _BUSY_SECONDS = 30
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS unit (
@@ -26,8 +27,9 @@ class SqliteStore:
 
     def __init__(self, path: Path) -> None:
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.touch(mode=0o600)
+            if str(path) != IN_MEMORY:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.touch(mode=0o600)
             self._db = sqlite3.connect(
                 path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
@@ -39,6 +41,11 @@ class SqliteStore:
                 f"the store {path} cannot be used ({error}): delete the file, "
                 "or name another with `--store FILE`"
             ) from error
+
+    @classmethod
+    def in_memory(cls) -> Self:
+        """For what must not be found where models' answers and agents' runs are kept."""
+        return cls(Path(IN_MEMORY))
 
     def get(self, kind: str, key: str) -> str | None:
         """The unit's value, or None where it is not finished."""

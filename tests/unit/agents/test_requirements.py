@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from gradegate.agents.requirements import Kind, Recipe, find_recipe
+from gradegate.model.notice import Notice
 
 PROJECT = "[project]\nname = 'x'\nversion = '1'\n"
 TOOLS = "[tool.ruff]\nline-length = 99\n"
@@ -73,8 +74,8 @@ def test_what_the_suite_names_wrongly_is_said(tmp_path: Path, named: str) -> Non
     """The message names it."""
     write(tmp_path, {"outside.txt": "", "side/empty/x": ""})
     found = find_recipe(tmp_path / "side", tmp_path / "side" / "empty", named)
-    assert isinstance(found, str)
-    assert named in found
+    assert isinstance(found, Notice)
+    assert named in found.text
 
 
 BASE = {

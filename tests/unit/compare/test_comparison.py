@@ -1,149 +1,91 @@
-from typing import Any
+"""Both sides compared as a whole; cases and criteria have modules of their own."""
 
-from gradegate.compare.comparison import LONGEST_TEXT, evidence_of
-from gradegate.model.evalset import Case, Invocation
-from gradegate.model.result import (
-    CaseResult,
-    CriterionResult,
-    InvocationResult,
-    RubricScore,
-    Status,
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from gradegate.compare.comparison import Comparison, always_failing, compare
+from gradegate.model.evalset import Case, CaseKey
+from gradegate.model.report import ReasonKind, Verdict
+from gradegate.model.runs import Role, Runs, ScoredRun
+from tests.runs import MATCH, a_case, add, both, runs_of, scored, terms_of, with_score
+
+CASES = [a_case(name) for name in "ab"]
+
+
+def compared(
+    base: Sequence[float | None],
+    head: Sequence[float | None],
+    quarantined: frozenset[CaseKey] = frozenset(),
+) -> Comparison:
+    """Cases with one score a side, which cannot be run again; None could not be had."""
+    cases = [a_case(f"c{number:02}") for number in range(len(base))]
+
+    def side(scores: Sequence[float | None]) -> Mapping[CaseKey, list[ScoredRun]]:
+        return {case.key: [_run(case, score)] for case, score in zip(cases, scores, strict=True)}
+
+    terms = terms_of([both(case) for case in cases], rerunnable=(), quarantined=quarantined)
+    return compare(terms, Runs(side(base), side(head)))
+
+
+def _run(case: Case, score: float | None) -> ScoredRun:
+    return scored(case, 1, "?") if score is None else with_score(case, 1, score)
+
+
+def test_scored_and_planned_stand_beside_every_mean() -> None:
+    """Counted in cases, on each side; the mean is over those scored on both."""
+    (one,) = compared([1.0, None, 0.9], [1.0, 0.9, None]).criteria
+    assert (one.scored, one.planned) == ((2, 2), (3, 3))
+    assert (one.base, one.head) == (1.0, 1.0)
+
+
+def test_cases_in_quarantine_move_no_mean() -> None:
+    """Neither up nor down."""
+    keys = frozenset({a_case("c00").key})
+    (one,) = compared([1.0, 1.0, 1.0], [0.0, 1.0, 1.0], quarantined=keys).criteria
+    assert (one.head, one.planned) == (1.0, (2, 2))
+
+
+def test_evidence_is_gathered_for_what_needs_attention_and_nothing_else() -> None:
+    """A report of ten thousand quiet cases stays small."""
+    report = compared([1.0, 1.0, 0.0], [1.0, 0.0, 0.0])
+    assert [bool(case.evidence.turns) for case in report.cases] == [False, True, True]
+
+
+def sides(base: Mapping[str, str], head: Mapping[str, str]) -> Runs:
+    """First passes of cases by name."""
+    return Runs(
+        *(runs_of([(a_case(name), one) for name, one in side.items()]) for side in (base, head))
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "told"),
+    [("ee", "ee", True), ("ee", "pp", False), ("pe", "pe", False), ("ee", "", False)],
 )
-from gradegate.model.runs import NotRun, Role, ScoredRun, Trace
-from tests.runs import a_case
-
-CASE = a_case(asked="Weather in Paris?")
-
-
-def said(text: str, *tools: str, asked: str = "Weather in Paris?") -> Invocation:
-    """A turn as the agent made it."""
-    return Invocation.model_validate(
-        {
-            "user_content": {"parts": [{"text": asked}]},
-            "final_response": {"parts": [{"text": text}]},
-            "intermediate_data": {"tool_uses": [{"name": name, "args": {}} for name in tools]},
-        }
-    )
+def test_an_agent_that_fails_everywhere_is_noticed(base: str, head: str, *, told: bool) -> None:
+    """Both sides look alike then, and the gate would pass without having seen anything."""
+    runs = sides(dict(zip("ab", base, strict=True)), dict(zip("ab", head, strict=False)))
+    found = list(always_failing(terms_of([both(case) for case in CASES]), runs))
+    assert bool(found) == told
+    for one in found:
+        assert one.reason.kind is ReasonKind.INCONCLUSIVE
+        assert one.could_be == ()
+        assert one.reason.text.startswith("suite desk: the agent failed every case on both sides")
+        assert one.reason.text.endswith("The first failure: it does not say why")
 
 
-def a_run(
-    status: Status,
-    *turns: Invocation,
-    error: str | None = None,
-    judged: dict[str, InvocationResult] | None = None,
-    case: Case = CASE,
-) -> ScoredRun:
-    """A run with what was said, and how its one turn was judged."""
-    criteria = {name: CriterionResult(invocations=(turn,)) for name, turn in (judged or {}).items()}
-    result = CaseResult(
-        suite=case.suite,
-        eval_set=case.eval_set,
-        eval_id=case.eval_id,
-        status=status,
-        criteria=criteria,
-    )
-    names: dict[str, Any] = {"eval_set": case.eval_set, "eval_id": case.eval_id}
-    return ScoredRun(Role.FIRST, Trace(**names, invocations=turns, error=error), result)
-
-
-def test_a_turn_shows_what_was_asked_expected_answered_and_called() -> None:
-    """On each side."""
-    base = [a_run(Status.PASSED, said("Sunny.", "get_weather"))]
-    head = [a_run(Status.FAILED, said("No idea."))]
-    (turn,) = evidence_of(CASE, base, head).turns
-    assert turn.asked == "Weather in Paris?"
-    assert turn.expected is not None
-    assert turn.expected.text == "hi"
-    assert turn.base is not None
-    assert (turn.base.text, [tool.name for tool in turn.base.tools]) == ("Sunny.", ["get_weather"])
-    assert turn.head is not None
-    assert (turn.head.text, turn.head.tools) == ("No idea.", ())
-
-
-def test_the_telling_run_is_one_that_failed_on_head_and_passed_on_base() -> None:
-    """Not the first of each, where others say more."""
-    base = [a_run(Status.FAILED, said("bad day")), a_run(Status.PASSED, said("good"))]
-    head = [a_run(Status.PASSED, said("lucky")), a_run(Status.FAILED, said("broken"))]
-    (turn,) = evidence_of(CASE, base, head).turns
-    assert (turn.base and turn.base.text, turn.head and turn.head.text) == ("good", "broken")
-
-
-def test_where_no_run_is_telling_the_first_is_shown() -> None:
-    """A case that fails on both sides."""
-    base = [a_run(Status.FAILED, said("one")), a_run(Status.FAILED, said("two"))]
-    (turn,) = evidence_of(CASE, base, base).turns
-    assert turn.base is not None
-    assert turn.base.text == "one"
-
-
-def test_an_agent_that_failed_says_how() -> None:
-    """With the turns it got to, and the expected ones it did not."""
-    found = evidence_of(CASE, [], [a_run(Status.ERRORED, error="boom")])
-    assert (found.head_error, found.base_error) == ("boom", None)
-    assert found.turns[0].head is None
-    assert found.turns[0].expected is not None
-
-
-def test_a_run_that_was_not_made_has_nothing_to_show() -> None:
-    """The reason stands with the criterion."""
-    result = a_run(Status.NOT_EVALUATED).result
-    found = evidence_of(CASE, [], [ScoredRun(Role.FIRST, NotRun("no recording"), result)])
-    assert found.head_error is None
-    assert found.turns[0].head is None
-
-
-def test_turns_beyond_what_was_expected_are_shown_too() -> None:
-    """A simulated user may talk on."""
-    head = [a_run(Status.FAILED, said("one"), said("two", asked="And tomorrow?"))]
-    turns = evidence_of(CASE, [], head).turns
-    assert [turn.asked for turn in turns] == ["Weather in Paris?", "And tomorrow?"]
-    assert turns[1].expected is None
-
-
-def rubric(score: float | None, reason: str = "because") -> InvocationResult:
-    """A turn judged by one rubric."""
-    return InvocationResult(
-        rubrics=(RubricScore(rubric_id="polite", score=score, rationale=reason),)
-    )
-
-
-def test_a_rubric_is_shown_where_it_flipped_or_is_no() -> None:
-    """A yes on both sides is no news."""
-
-    def shown(before: float | None, after: float | None) -> list[tuple[str | None, str | None]]:
-        base = [a_run(Status.PASSED, said("a"), judged={"r": rubric(before)})]
-        head = [a_run(Status.FAILED, said("b"), judged={"r": rubric(after)})]
-        (turn,) = evidence_of(CASE, base, head).turns
-        return [(one.base, one.head) for one in turn.judged]
-
-    assert shown(1.0, 0.0) == [("yes", "no")]
-    assert shown(0.0, 1.0) == [("no", "yes")]
-    assert shown(0.0, 0.0) == [("no", "no")]
-    assert shown(1.0, 1.0) == []
-
-
-def test_sentences_and_whole_answers_are_shown_with_the_judges_reason() -> None:
-    """As the criteria leave them in their details; an answer as a whole has no other name."""
-    sentences = InvocationResult(
-        details={
-            "sentences": [
-                {"sentence": "It rains.", "label": "unsupported", "grounded": False},
-                {"sentence": "Hello.", "label": "not_applicable", "grounded": True},
-            ]
-        }
-    )
-    whole = InvocationResult(score=0.0, details={"verdict": "invalid", "reasoning": "wrong city"})
-    head = [a_run(Status.FAILED, said("b"), judged={"h": sentences, "m": whole})]
-    (turn,) = evidence_of(CASE, [], head).turns
-    assert [(one.criterion, one.subject, one.head, one.reason) for one in turn.judged] == [
-        ("h", "It rains.", "unsupported", None),
-        ("m", "", "invalid", "wrong city"),
-    ]
-
-
-def test_a_very_long_text_is_clipped() -> None:
-    """Reports are read by people and posted by programs with limits."""
-    (turn,) = evidence_of(CASE, [], [a_run(Status.FAILED, said("x" * 10 * LONGEST_TEXT))]).turns
-    assert turn.head is not None
-    assert len(turn.head.text) == LONGEST_TEXT + 1
-    assert turn.head.text.endswith("…")
+def test_what_fresh_runs_came_to_stands_with_the_case() -> None:
+    """The numbers of both sides and the p-value; another case keeps its first pass."""
+    terms = terms_of([both(case) for case in CASES])
+    runs = sides({"a": "p", "b": "p"}, {"a": "f", "b": "p"})
+    add(runs, "head", CASES[0], Role.SCREEN, "fff")
+    add(runs, "base", CASES[0], Role.CONFIRM, "ppppp")
+    add(runs, "head", CASES[0], Role.CONFIRM, "fffff")
+    broken, fine = compare(terms, runs).cases
+    one = broken.criteria[MATCH]
+    assert (one.verdict, one.confirmed) == (Verdict.REGRESSED, True)
+    assert one.p_value == pytest.approx(5 * 0.25**5)
+    assert (one.passed, one.runs) == ((5, 0), (5, 5))
+    assert fine.criteria[MATCH].verdict is Verdict.UNCHANGED
+    assert fine.criteria[MATCH].runs == (1, 1)

@@ -6,36 +6,42 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gradegate.compare.confirm import (
-    MOST_LOST,
-    Confirmation,
-    Runs,
-    Settled,
-    Suspect,
-    Wanted,
-    give_up,
-    settle,
-    smallest_confirm_runs,
-)
+from gradegate.compare.confirm import settle, smallest_confirm_runs
+from gradegate.compare.screening import MOST_LOST, Confirmation, Outcomes, Suspect, SuspectId
 from gradegate.compare.stats.exact import Count
+from gradegate.model.evalset import CaseKey
 from gradegate.model.report import Verdict
+from gradegate.model.runs import Role, RunRequest, SideName
+from tests.runs import MATCH, a_case
 
 ALPHA, CONFIRM_RUNS = 0.02, 16
 FAILED_AGAIN = (False, False, False)
 
 
-def asked(suspects: Iterable[Suspect], confirm_runs: int = CONFIRM_RUNS) -> tuple[Wanted, ...]:
-    """The runs to make next, where there must be some."""
-    found = settle(suspects, alpha=ALPHA, confirm_runs=confirm_runs)
-    assert isinstance(found, tuple)
-    return found
+def key(name: str) -> CaseKey:
+    """A case's."""
+    return a_case(name).key
 
 
-def settled(suspects: Iterable[Suspect], confirm_runs: int = CONFIRM_RUNS) -> Settled:
+def called(name: str) -> SuspectId:
+    """What a suspect is known by."""
+    return key(name), MATCH
+
+
+def asked(suspects: Iterable[Suspect], confirm_runs: int = CONFIRM_RUNS) -> tuple[RunRequest, ...]:
+    """The runs to have next, where there must be some."""
+    wanted = settle(suspects, alpha=ALPHA, confirm_runs=confirm_runs).wanted
+    assert wanted
+    return wanted
+
+
+def settled(
+    suspects: Iterable[Suspect], confirm_runs: int = CONFIRM_RUNS
+) -> Mapping[SuspectId, Confirmation]:
     """What became of them, where nothing may be left to ask."""
     found = settle(suspects, alpha=ALPHA, confirm_runs=confirm_runs)
-    assert not isinstance(found, tuple), found
-    return found
+    assert found.wanted == ()
+    return found.confirmations
 
 
 def one(suspect: Suspect) -> Confirmation:
@@ -43,32 +49,47 @@ def one(suspect: Suspect) -> Confirmation:
     return settled([suspect])[suspect.id]
 
 
+def suspected(name: str = "paris", *, screen: Outcomes = ()) -> Suspect:
+    """A suspect that may have been screened."""
+    return Suspect(called(name), screen=screen)
+
+
 def screened(
-    name: str = "paris", base: Runs = (), head: Runs = (), *, quarantined: bool = False
+    name: str = "paris", base: Outcomes = (), head: Outcomes = (), *, quarantined: bool = False
 ) -> Suspect:
     """A suspect that failed again and again on head."""
-    return Suspect(name, quarantined=quarantined, screen=FAILED_AGAIN, base=base, head=head)
+    return Suspect(called(name), quarantined=quarantined, screen=FAILED_AGAIN, base=base, head=head)
+
+
+def until(wanted: Iterable[RunRequest], side: SideName) -> int:
+    """How many fresh runs a side is to have in all, where one suspect alone asks."""
+    (total,) = (want.total for want in wanted if want.side == side)
+    return total
 
 
 def confirm(
-    scripts: Mapping[str, tuple[Runs, Runs]], confirm_runs: int = CONFIRM_RUNS
+    scripts: Mapping[str, tuple[Outcomes, Outcomes]], confirm_runs: int = CONFIRM_RUNS
 ) -> dict[str, Confirmation]:
     """Plays scripted runs of (base, head) until all is settled; the last goes on for ever."""
     runs = {
-        name: [chain(side, repeat(side[-1])) for side in sides] for name, sides in scripts.items()
+        (key(name), side): chain(script, repeat(script[-1]))
+        for name, sides in scripts.items()
+        for side, script in zip(("base", "head"), sides, strict=True)
     }
-    suspects = {name: screened(name) for name in scripts}
+    suspects = {key(name): screened(name) for name in scripts}
     while True:
         found = settle(suspects.values(), alpha=ALPHA, confirm_runs=confirm_runs)
-        if not isinstance(found, tuple):
-            return {name: found[name] for name in scripts}
-        assert all(want.base + want.head > 0 for want in found)
-        for want in found:
-            name = str(want.id)
-            suspect = suspects[name]
-            base = tuple(next(runs[name][0]) for _ in range(want.base))
-            head = tuple(next(runs[name][1]) for _ in range(want.head))
-            suspects[name] = replace(suspect, base=suspect.base + base, head=suspect.head + head)
+        if not found.wanted:
+            return {name: found.confirmations[called(name)] for name in scripts}
+        for side, case, role, total in found.wanted:
+            suspect = suspects[case]
+            made = suspect.base if side == "base" else suspect.head
+            assert role is Role.CONFIRM
+            assert total > len(made)
+            made += tuple(next(runs[case, side]) for _ in range(total - len(made)))
+            suspects[case] = (
+                replace(suspect, base=made) if side == "base" else replace(suspect, head=made)
+            )
 
 
 CLEAN = ((True,), (False,))
@@ -80,47 +101,18 @@ def test_nothing_to_do() -> None:
     assert settled([]) == {}
 
 
-def test_a_screen_asks_for_no_run_that_may_not_be_needed() -> None:
-    """Two passes would end it, so two runs; then one at a time."""
-    assert asked([Suspect("paris")]) == (Wanted("paris", "screen", base=0, head=2),)
-    for runs in ((True, False), (False, False), (False, False, True), (True, False, False)):
-        assert asked([Suspect("paris", screen=runs)]) == (Wanted("paris", "screen", 0, 1),)
-
-
-@pytest.mark.parametrize(
-    ("runs", "count"),
-    [
-        ((True, True), Count(2, 2)),
-        ((True, False, True), Count(2, 3)),
-        ((False, False, True, True), Count(2, 4)),
-        ((True, True, False, False, False), Count(2, 2)),
-    ],
-)
-def test_two_passes_make_it_flaky(runs: Runs, count: Count) -> None:
-    """Before three fails; runs beyond, made for another criterion of the case, change nothing."""
-    assert one(Suspect("paris", screen=runs)) == Confirmation(Verdict.FLAKY, head=count)
-
-
 @pytest.mark.parametrize("runs", [FAILED_AGAIN, (False, True, False, False), (False,) * 5])
-def test_three_fails_keep_it_a_suspect(runs: Runs) -> None:
+def test_three_fails_keep_it_a_suspect(runs: Outcomes) -> None:
     """Then fresh runs of both sides are wanted, in equal numbers."""
-    (want,) = asked([Suspect("paris", screen=runs)])
-    assert want.role == "confirm"
-    assert want.base == want.head > 0
-
-
-def test_failed_on_both_is_a_suspect_only_if_base_passes_again() -> None:
-    """One more run of base tells."""
-    suspect = Suspect("paris", failed_on_both=True)
-    assert asked([suspect]) == (Wanted("paris", "recheck", base=1, head=0),)
-    assert one(replace(suspect, recheck=(False,))).verdict is Verdict.UNCHANGED
-    assert asked([replace(suspect, recheck=(True,))])[0].role == "screen"
+    wanted = asked([suspected(screen=runs)])
+    assert {want.role for want in wanted} == {Role.CONFIRM}
+    assert until(wanted, "base") == until(wanted, "head") > 0
 
 
 def test_the_family_is_known_before_anything_is_tested() -> None:
     """Fresh pairs wait for the last screen: how strict the test is depends on how many stay."""
-    wanted = asked([screened("rome"), Suspect("paris", screen=(True, False))])
-    assert wanted == (Wanted("paris", "screen", 0, 1),)
+    wanted = asked([screened("rome"), suspected(screen=(True, False))])
+    assert wanted == (RunRequest("head", key("paris"), Role.SCREEN, 3),)
 
 
 @pytest.mark.parametrize(
@@ -183,18 +175,15 @@ def test_a_run_that_could_not_be_evaluated_is_asked_for_again() -> None:
     """Of the side that lost it, and of that one only."""
     five = (True,) * 5
     assert asked([screened("paris", five, (False,) * 4 + (None,))]) == (
-        Wanted("paris", "confirm", base=0, head=1),
+        RunRequest("head", key("paris"), Role.CONFIRM, 6),
     )
-    assert asked([Suspect("paris", screen=(None, True))]) == (Wanted("paris", "screen", 0, 1),)
-    lost = Suspect("paris", failed_on_both=True, recheck=(None,))
-    assert asked([lost]) == (Wanted("paris", "recheck", 1, 0),)
 
 
 @pytest.mark.parametrize(
     "suspect",
     [
-        Suspect("paris", failed_on_both=True, recheck=(None,) * (MOST_LOST + 1)),
-        Suspect("paris", screen=(False, False) + (None,) * (MOST_LOST + 1)),
+        Suspect(called("paris"), failed_on_both=True, recheck=(None,) * (MOST_LOST + 1)),
+        suspected(screen=(False, False) + (None,) * (MOST_LOST + 1)),
         screened("paris", (True,) * 4, (None,) * (MOST_LOST + 1)),
     ],
 )
@@ -215,32 +204,11 @@ def test_what_hangs_on_a_lost_one_is_uncertain_too() -> None:
     lost = screened("rome", (True,) * 3, (None,) * 9)
     ten_and_three_of_twelve = (True,) * 3 + (False,) * 2 + (True,) * 7, (False,) * 9 + (True,) * 3
     found = settled([lost, screened("paris", *ten_and_three_of_twelve)])
-    assert found["paris"].p_value == pytest.approx(0.0041, abs=1e-4)
-    assert found["rome"].verdict is Verdict.UNCERTAIN
-    assert found["paris"].verdict is Verdict.UNCERTAIN
+    assert found[called("paris")].p_value == pytest.approx(0.0041, abs=1e-4)
+    assert found[called("rome")].verdict is Verdict.UNCERTAIN
+    assert found[called("paris")].verdict is Verdict.UNCERTAIN
     clear = settled([lost, screened("paris", (True,) * 6, (False,) * 6)])
-    assert clear["paris"].verdict is Verdict.REGRESSED
-
-
-def test_giving_up_says_what_is_known() -> None:
-    """When no more runs can be had, the settled stay settled and the open are uncertain."""
-    suspects = [
-        screened("clear", (True,) * 7, (False,) * 7),
-        screened("open", (True,) * 2, (False,) * 2),
-        screened("out", (False,) * 3, (True,) * 3),
-        Suspect("flaky", screen=(True, True)),
-    ]
-    found = give_up(suspects, alpha=ALPHA, confirm_runs=CONFIRM_RUNS)
-    assert {name: outcome.verdict for name, outcome in found.items()} == {
-        "clear": Verdict.REGRESSED,
-        "open": Verdict.UNCERTAIN,
-        "out": Verdict.FLAKY,
-        "flaky": Verdict.FLAKY,
-    }
-    early = [*suspects, Suspect("unscreened", screen=(True,))]
-    found = give_up(early, alpha=ALPHA, confirm_runs=CONFIRM_RUNS)
-    assert found["unscreened"].verdict is Verdict.UNCERTAIN
-    assert found["clear"].verdict is Verdict.REGRESSED
+    assert clear[called("paris")].verdict is Verdict.REGRESSED
 
 
 @pytest.mark.parametrize(("alpha", "runs"), [(0.02, 4), (0.2, 3), (0.001, 7)])
@@ -250,8 +218,8 @@ def test_the_fewest_runs_that_can_confirm(alpha: float, runs: int) -> None:
     clearest = screened("paris", (True,) * 16, (False,) * 16)
     for given_runs, verdict in ((runs, Verdict.REGRESSED), (runs - 1, Verdict.FLAKY)):
         found = settle([clearest], alpha=alpha, confirm_runs=given_runs)
-        assert not isinstance(found, tuple)
-        assert found["paris"].verdict is verdict
+        assert found.wanted == ()
+        assert found.confirmations[called("paris")].verdict is verdict
 
 
 def test_more_suspects_need_more_runs() -> None:
@@ -264,30 +232,30 @@ results = st.lists(st.booleans(), min_size=24, max_size=24).map(tuple)
 
 @settings(max_examples=200, deadline=None)
 @given(base=results, head=results)
-def test_every_run_asked_for_was_needed(base: Runs, head: Runs) -> None:
+def test_every_run_asked_for_was_needed(base: Outcomes, head: Outcomes) -> None:
     """Whatever the runs show, one fewer would not have settled it."""
     suspect = screened()
-    while isinstance(wanted := settle([suspect], alpha=ALPHA, confirm_runs=CONFIRM_RUNS), tuple):
-        until = len(suspect.base) + wanted[0].base
-        assert wanted[0].base == wanted[0].head
-        for fewer in range(len(suspect.base), until):
+    while wanted := settle([suspect], alpha=ALPHA, confirm_runs=CONFIRM_RUNS).wanted:
+        total = until(wanted, "base")
+        assert total == until(wanted, "head")
+        for fewer in range(len(suspect.base), total):
             assert asked([replace(suspect, base=base[:fewer], head=head[:fewer])])
-        suspect = replace(suspect, base=base[:until], head=head[:until])
+        suspect = replace(suspect, base=base[:total], head=head[:total])
 
 
 @settings(max_examples=200, deadline=None)
 @given(base=results, head=results, more=st.integers(0, 8), lost=st.integers(0, MOST_LOST))
 def test_the_outcome_is_a_matter_of_the_runs_alone(
-    base: Runs, head: Runs, more: int, lost: int
+    base: Outcomes, head: Outcomes, more: int, lost: int
 ) -> None:
     """Runs beyond those wanted, and lost ones before them, do not change the verdict."""
     suspect = screened()
-    while isinstance(wanted := settle([suspect], alpha=ALPHA, confirm_runs=CONFIRM_RUNS), tuple):
-        until = len(suspect.base) + wanted[0].base
-        suspect = replace(suspect, base=base[:until], head=head[:until])
-    plain = wanted["paris"]
-    until = len(suspect.base) + more
-    with_more = replace(suspect, base=base[:until], head=(None,) * lost + head[:until])
+    while wanted := settle([suspect], alpha=ALPHA, confirm_runs=CONFIRM_RUNS).wanted:
+        total = until(wanted, "base")
+        suspect = replace(suspect, base=base[:total], head=head[:total])
+    plain = one(suspect)
+    total = len(suspect.base) + more
+    with_more = replace(suspect, base=base[:total], head=(None,) * lost + head[:total])
     found = one(with_more)
     assert found.verdict is plain.verdict
     assert found.p_value == plain.p_value or plain.p_value is None

@@ -5,20 +5,20 @@ from collections.abc import Sequence
 import pytest
 
 from gradegate.compare.case_results import paired_results
-from gradegate.compare.comparison import Findings, Frame, assemble
+from gradegate.compare.comparison import compare
 from gradegate.compare.criterion_table import (
     by_criterion,
     compare_criteria,
     informational,
     shifts_of,
 )
-from gradegate.compare.gate import Rules, over_budget, unmeasured, with_budgets
+from gradegate.compare.gate import decide, over_budget, unmeasured, with_budgets
 from gradegate.model.evalset import Case
-from gradegate.model.report import BaseSide, CriterionComparison, HeadSide, State, Verdict
-from gradegate.model.result import CriterionResult, Scale, Status, Usage
-from gradegate.model.runs import Role, Runs, ScoredRun
+from gradegate.model.report import CriterionComparison, State, Verdict
+from gradegate.model.result import CriterionResult, Scale, Status
+from gradegate.model.runs import Role, Runs, ScoredRun, SideRuns
 from gradegate.model.settings import Gate
-from tests.runs import MATCH, a_case, both, runs_of, scored
+from tests.runs import MATCH, a_case, both, runs_of, scored, terms_of
 
 TOKENS = "token_usage_v1"
 CASES = [a_case(f"c{number}") for number in range(6)]
@@ -39,12 +39,12 @@ def spending(case: Case, *tokens: float | None, role: Role = Role.FIRST) -> list
     return made
 
 
-def side(*tokens: Sequence[float | None]) -> Runs:
+def side(*tokens: Sequence[float | None]) -> SideRuns:
     """A side's runs, case by case."""
     return {case.key: spending(case, *spent) for case, spent in zip(CASES, tokens, strict=False)}
 
 
-def compared(base: Runs | None, head: Runs) -> CriterionComparison:
+def compared(base: SideRuns | None, head: SideRuns) -> CriterionComparison:
     """The one number that both tell."""
     pairs = [both(case) for case in CASES if case.key in head]
     (found,) = informational(pairs, base, head, alpha=0.02)
@@ -85,6 +85,11 @@ def test_runs_made_because_of_how_a_case_did_do_not_count() -> None:
     assert compared(side([100]), head).head == 100.0
 
 
+def told_of(rows: Sequence[CriterionComparison], budget: str) -> list[str]:
+    """The warnings about a budget."""
+    return [one.text for one in unmeasured(rows, {TOKENS: budget})]
+
+
 @pytest.mark.parametrize(
     ("budget", "over"),
     [
@@ -101,7 +106,7 @@ def test_a_budget_is_kept_or_not(budget: str, over: bool) -> None:  # noqa: FBT0
     row = compared(side([100]), side([120]))
     (row,) = with_budgets([row], {TOKENS: budget})
     assert bool(over_budget([row], {TOKENS: budget})) == over
-    assert unmeasured([row], {TOKENS: budget}) == []
+    assert told_of([row], budget) == []
 
 
 def test_a_budget_without_anything_to_hold_it_against_is_told() -> None:
@@ -109,9 +114,9 @@ def test_a_budget_without_anything_to_hold_it_against_is_told() -> None:
     alone = compared(None, side([120]))
     for budget, told in (("+20%", "base has none"), ("<= 119", "")):
         (row,) = with_budgets([alone], {TOKENS: budget})
-        assert told in "".join(unmeasured([row], {TOKENS: budget}))
+        assert told in "".join(told_of([row], budget))
         assert bool(over_budget([row], {TOKENS: budget})) == (not told)
-    assert "no run tells" in unmeasured([], {TOKENS: "+20%"})[0]
+    assert "no run tells" in told_of([], "+20%")[0]
 
 
 def test_what_is_better_high_has_no_budget() -> None:
@@ -119,16 +124,15 @@ def test_what_is_better_high_has_no_budget() -> None:
     row = compared(side([100]), side([200])).model_copy(update={"lower_is_better": False})
     (row,) = with_budgets([row], {TOKENS: "+20%"})
     assert over_budget([row], {TOKENS: "+20%"}) == []
-    assert "is ignored: of token_usage_v1 more is better" in unmeasured([row], {TOKENS: "+20%"})[0]
+    assert "is ignored: of token_usage_v1 more is better" in told_of([row], "+20%")[0]
 
 
-def reported(base: Runs, head: Runs, gate: Gate) -> tuple[State, list[str], list[str]]:
+def reported(base: SideRuns, head: SideRuns, gate: Gate) -> tuple[State, list[str], list[str]]:
     """The gate's word on two sides: its state, its reasons' kinds, its notes' kinds."""
-    pairs = tuple(both(case) for case in CASES[: len(head)])
-    judged = [one for pair in pairs for one in paired_results(pair, base, head, {})]
-    found = Findings(pairs, judged, base, head, look=None)
-    frame = Frame(BaseSide(source="run"), HeadSide(), Usage())
-    decision = assemble(found, Rules(gate), frame).decision
+    terms = terms_of([both(case) for case in CASES[: len(head)]], gate)
+    found = compare(terms, Runs(base, head))
+    reasons = (*found.reasons, *over_budget(found.criteria, gate.budget))
+    decision = decide(reasons, found.undecided, terms)
     return (
         decision.state,
         [one.kind.value for one in decision.reasons],
@@ -147,7 +151,7 @@ def test_only_a_budget_makes_costs_block() -> None:
     assert reported(base, side(*[[None]] * 6), gate) == (State.PASS, [], [])
 
 
-def rated(letters: str, scale: Scale, score: float) -> Runs:
+def rated(letters: str, scale: Scale, score: float) -> SideRuns:
     """Six cases with a score on this scale."""
     made = runs_of([(case, letters) for case in CASES])
     return {

@@ -1,63 +1,82 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from gradegate.compare.case_results import paired_results
-from gradegate.compare.comparison import Findings, Frame, assemble
-from gradegate.compare.confirm import Confirmation
-from gradegate.compare.gate import Rules
+from gradegate.compare.comparison import compare
+from gradegate.compare.gate import Undecided, decide
 from gradegate.compare.pairing import Pair
-from gradegate.compare.stats.exact import Count
+from gradegate.compare.terms import Terms
 from gradegate.model.evalset import Case
-from gradegate.model.report import (
-    BaseSide,
-    Decision,
-    HeadSide,
-    Reason,
-    ReasonKind,
-    Report,
-    State,
-    Verdict,
-)
-from gradegate.model.result import Usage
-from gradegate.model.runs import Runs, ScoredRun
+from gradegate.model.report import Decision, Reason, ReasonKind, State, Verdict
+from gradegate.model.runs import Role, Runs, ScoredRun, SideName, SideRuns
 from gradegate.model.settings import DEFAULT_FAIL_ON, Gate
-from tests.runs import MATCH, OUTAGE, a_case, both, runs_of, scored, with_score
+from tests.runs import (
+    MATCH,
+    OUTAGE,
+    a_case,
+    add,
+    both,
+    runs_of,
+    scored,
+    terms_of,
+    with_score,
+)
 
-CASE = a_case()
+CASE, OTHER = a_case(), a_case("rome")
 ALL_KINDS = tuple(ReasonKind)
-NO_KINDS: tuple[ReasonKind, ...] = ()
-ALONE = frozenset({"desk"})
-CONFIRMED = Confirmation(Verdict.REGRESSED, 0.004, Count(5, 5), Count(0, 5))
-
-
-def report_of(  # noqa: PLR0913 - all that a decision rests on
-    pairs: Sequence[Pair],
-    base: Runs | None,
-    head: Runs,
-    rules: Rules,
-    *,
-    settled: Confirmation | None = None,
-    others: Sequence[Reason] = (),
-) -> Report:
-    """All of it: judged, compared, decided. What is settled is settled for every pair."""
-    outcomes = {(pair.key, MATCH): settled for pair in pairs} if settled else {}
-    judgements = [one for pair in pairs for one in paired_results(pair, base, head, outcomes)]
-    found = Findings(tuple(pairs), judgements, base, head, look=None)
-    return assemble(found, rules, Frame(BaseSide(), HeadSide(), Usage()), others)
+FRESH: Mapping[Verdict, Sequence[tuple[SideName, Role, str]]] = {
+    Verdict.REGRESSED: [
+        ("head", Role.SCREEN, "fff"),
+        ("base", Role.CONFIRM, "ppppp"),
+        ("head", Role.CONFIRM, "fffff"),
+    ],
+    Verdict.FLAKY: [("head", Role.SCREEN, "pp")],
+    Verdict.UNCERTAIN: [("base", Role.RECHECK, "?????"), ("head", Role.SCREEN, "?????")],
+}
+"""Fresh runs of a suspect that settle it so."""
 
 
 def decided(
-    base: str | None, head: str, settled: Confirmation | None = None, **rules: Any
+    base: str | None,
+    head: str,
+    fresh: Verdict | None = None,
+    accepted_by: str | None = None,
+    **rules: Any,
 ) -> Decision:
-    """The decision over one case, given each side's first pass; base None: an added case."""
+    """The decision over one case beside one that passes; base None: an added case.
+
+    `fresh` is what fresh runs come to; without them a single run is a recording.
+    """
+    alone = rules.get("base_suites") == ()
+    runs = Runs(
+        base={} if alone else runs_of([(OTHER, "p")]),
+        head=runs_of([(CASE, head), (OTHER, "p")]),
+    )
+    if base is not None:
+        add(runs, "base", CASE, Role.FIRST, base)
+    for side, role, letters in FRESH[fresh] if fresh else ():
+        if side == "head" or base is not None:
+            add(runs, side, CASE, role, letters)
     pair = both(CASE) if base is not None else Pair(None, CASE)
-    before = {} if base is None else runs_of([(CASE, base)])
-    given = {"gate": Gate(), **rules}
-    return report_of(
-        [pair], before, runs_of([(CASE, head)]), Rules(**given), settled=settled
-    ).decision
+    other = Pair(None, OTHER) if alone else both(OTHER)
+    rerunnable = None if fresh or len(head) > 1 else ()
+    terms = terms_of([pair, other], rules.pop("gate", None), rerunnable=rerunnable, **rules)
+    return decision_of(terms, runs, accepted_by)
+
+
+def decision_of(terms: Terms, runs: Runs, accepted_by: str | None = None) -> Decision:
+    """Compared and decided."""
+    found = compare(terms, runs)
+    return decide(found.reasons, found.undecided, terms, accepted_by)
+
+
+def given(
+    reasons: Iterable[Reason], gate: Gate | None = None, accepted_by: str | None = None
+) -> Decision:
+    """What is decided on these reasons alone."""
+    return decide(reasons, (), terms_of([], gate), accepted_by)
 
 
 def gate(*fail_on: ReasonKind) -> Gate:
@@ -71,12 +90,12 @@ def kinds(decision: Decision) -> list[ReasonKind]:
 
 
 @pytest.mark.parametrize(
-    ("base", "head", "settled", "kind"),
+    ("base", "head", "fresh", "kind"),
     [
         ("p", "f", None, ReasonKind.REGRESSION),
         ("p", "e", None, ReasonKind.REGRESSION),
-        ("p", "f", CONFIRMED, ReasonKind.REGRESSION),
-        ("p", "e", CONFIRMED, ReasonKind.REGRESSION),
+        ("p", "f", Verdict.REGRESSED, ReasonKind.REGRESSION),
+        ("p", "e", Verdict.REGRESSED, ReasonKind.REGRESSION),
         (None, "f", None, ReasonKind.NEW_FAILURE),
         (None, "e", None, ReasonKind.NEW_FAILURE),
         ("f", "f", None, ReasonKind.THRESHOLD),
@@ -84,24 +103,24 @@ def kinds(decision: Decision) -> list[ReasonKind]:
     ],
 )
 def test_each_kind_blocks_where_fail_on_lists_it_and_nowhere_else(
-    base: str | None, head: str, settled: Confirmation | None, kind: ReasonKind
+    base: str | None, head: str, fresh: Verdict | None, kind: ReasonKind
 ) -> None:
     """Elsewhere it is a note."""
-    decision = decided(base, head, settled, gate=gate(kind))
+    decision = decided(base, head, fresh, gate=gate(kind))
     assert decision.state is State.FAIL
     assert kinds(decision) == [kind]
     others = gate(*(one for one in ALL_KINDS if one is not kind))
-    relaxed = decided(base, head, settled, gate=others)
+    relaxed = decided(base, head, fresh, gate=others)
     assert relaxed.state is State.PASS
     assert [note.kind for note in relaxed.notes] == [kind]
 
 
 def test_an_agent_that_crashes_on_head_and_passes_on_base_is_blocked() -> None:
     """A crash is no outage: it counts as failing, and is confirmed like any other."""
-    decision = decided("p", "e", CONFIRMED)
+    decision = decided("p", "e", Verdict.REGRESSED)
     assert decision.state is State.FAIL
     (reason,) = decision.reasons
-    assert reason.text == "paris: passed 5 of 5 on base, 0 of 5 on head (p = 0.004)"
+    assert reason.text == "paris: passed 5 of 5 on base, 0 of 5 on head (p = 0.005)"
     assert (reason.suite, reason.eval_set, reason.eval_id, reason.criterion) == (*CASE.key, MATCH)
 
 
@@ -114,18 +133,17 @@ def test_a_flip_that_was_not_run_again_says_so() -> None:
 
 def test_a_flaky_case_never_blocks() -> None:
     """Not as a regression, a new failure or a threshold."""
-    flaky = Confirmation(Verdict.FLAKY)
     for base in ("p", None):
-        decision = decided(base, "f", flaky, gate=gate(*ALL_KINDS))
+        decision = decided(base, "f", Verdict.FLAKY, gate=gate(*ALL_KINDS))
         assert (decision.state, decision.reasons, decision.notes) == (State.PASS, (), ())
 
 
 def test_a_removed_case_blocks_and_names_itself() -> None:
     """Its own key, since head has none."""
-    decision = report_of([Pair(CASE, None)], {}, {}, Rules(Gate())).decision
+    decision = decision_of(terms_of([Pair(CASE, None)]), Runs())
     assert kinds(decision) == [ReasonKind.REMOVED]
     assert decision.reasons[0].eval_id == "paris"
-    relaxed = report_of([Pair(CASE, None)], {}, {}, Rules(gate(ReasonKind.REGRESSION))).decision
+    relaxed = decision_of(terms_of([Pair(CASE, None)], gate(ReasonKind.REGRESSION)), Runs())
     assert relaxed.state is State.PASS
 
 
@@ -133,8 +151,8 @@ def test_reasons_from_elsewhere_block_by_the_same_list() -> None:
     """What was loosened, what went over budget."""
     for kind in (ReasonKind.LOOSENED, ReasonKind.BUDGET):
         reason = Reason(kind=kind, text="…")
-        assert report_of([], {}, {}, Rules(Gate()), others=[reason]).decision.reasons == (reason,)
-        passing = report_of([], {}, {}, Rules(gate()), others=[reason]).decision
+        assert given([reason]).reasons == (reason,)
+        passing = given([reason], gate())
         assert (passing.state, passing.notes) == (State.PASS, (reason,))
 
 
@@ -153,10 +171,13 @@ def test_acceptance_waives_what_base_would_object_to_and_nothing_else() -> None:
     waived = {ReasonKind.REGRESSION, ReasonKind.REMOVED, ReasonKind.LOOSENED}
     for kind in ReasonKind:
         reason = Reason(kind=kind, text="…")
-        rules = Rules(gate(*ALL_KINDS), accepted_by="octocat")
-        decision = report_of([], {}, {}, rules, others=[reason]).decision
-        other = State.INCONCLUSIVE if kind is ReasonKind.INCONCLUSIVE else State.FAIL
-        assert decision.state is (State.PASS if kind in waived else other)
+        if kind is ReasonKind.INCONCLUSIVE:
+            everything = terms_of([], gate(*ALL_KINDS))
+            decision = decide((), [Undecided(reason)], everything, "octocat")
+            assert decision.state is State.INCONCLUSIVE
+        else:
+            decision = given([reason], gate(*ALL_KINDS), "octocat")
+            assert decision.state is (State.PASS if kind in waived else State.FAIL)
         assert decision.accepted_by == "octocat"
 
 
@@ -167,15 +188,18 @@ def test_acceptance_without_a_name_is_acceptance_all_the_same() -> None:
 
 def test_with_nothing_to_compare_with_thresholds_alone_decide() -> None:
     """Whatever `fail_on` says; a case is not new there, and passes where it passes."""
-    decision = decided(None, "f", gate=gate(), thresholds_only=ALONE)
+    decision = decided(None, "f", gate=gate(), base_suites=())
     assert (decision.state, kinds(decision)) == (State.FAIL, [ReasonKind.THRESHOLD])
-    assert decided(None, "p", gate=gate(), thresholds_only=ALONE).state is State.PASS
-    elsewhere = decided(None, "f", gate=gate(), thresholds_only=frozenset({"shop"}))
-    assert elsewhere.state is State.PASS
+    assert decided(None, "p", gate=gate(), base_suites=()).state is State.PASS
+    elsewhere = terms_of([Pair(None, CASE), both(a_case("a", suite="shop"))], gate())
+    alone = replace(elsewhere, base_suites=frozenset({"desk"}))
+    assert alone.thresholds_only == {"shop"}
+    runs = Runs(head=runs_of([(CASE, "f")]))
+    assert decision_of(alone, runs).state is State.PASS
 
 
 @pytest.mark.parametrize(
-    ("base", "head", "settled", "fail_on", "state"),
+    ("base", "head", "fresh", "fail_on", "state"),
     [
         # Head has no score: worse than base, new and failing, or below its threshold?
         ("p", "?", None, DEFAULT_FAIL_ON, State.INCONCLUSIVE),
@@ -211,13 +235,12 @@ def test_with_nothing_to_compare_with_thresholds_alone_decide() -> None:
 def test_not_evaluated_is_not_passed_where_it_could_matter(
     base: str | None,
     head: str,
-    settled: Verdict | None,
+    fresh: Verdict | None,
     fail_on: tuple[ReasonKind, ...],
     state: State,
 ) -> None:
     """Inconclusive exactly where a score that is missing could have turned the decision."""
-    outcome = Confirmation(settled) if settled else None
-    assert decided(base, head, outcome, gate=gate(*fail_on)).state is state
+    assert decided(base, head, fresh, gate=gate(*fail_on)).state is state
 
 
 def test_an_open_case_says_what_could_not_be_had_and_why() -> None:
@@ -246,7 +269,7 @@ def test_an_accepted_regression_leaves_thresholds_open() -> None:
 def test_with_nothing_to_compare_with_a_missing_score_is_open() -> None:
     """It could have been below its threshold, and that blocks there."""
     fail_on = gate(ReasonKind.INCONCLUSIVE)
-    decision = decided(None, "?", gate=fail_on, thresholds_only=ALONE)
+    decision = decided(None, "?", gate=fail_on, base_suites=())
     assert decision.state is State.INCONCLUSIVE
 
 
@@ -254,20 +277,24 @@ def test_a_failure_elsewhere_is_not_made_inconclusive() -> None:
     """Any reason that blocks says no, whatever else is missing."""
     lost, broken = a_case("lost"), a_case("broken")
     base, head = runs_of([(lost, "p"), (broken, "p")]), runs_of([(lost, "?"), (broken, "f")])
-    decision = report_of([both(lost), both(broken)], base, head, Rules(Gate())).decision
+    terms = terms_of([both(lost), both(broken)], rerunnable=())
+    decision = decision_of(terms, Runs(base, head))
     assert decision.state is State.FAIL
     assert [reason.eval_id for reason in decision.reasons if reason.eval_id] == ["broken"]
 
 
-def many(base: Sequence[float | None], head: Sequence[float | None], **rules: Any) -> Report:
-    """Cases with one score a side; None is one that could not be had."""
+def many(
+    base: Sequence[float | None], head: Sequence[float | None], **rules: Any
+) -> tuple[Terms, Runs]:
+    """Cases with one score a side, which cannot be run again; None could not be had."""
     cases = [a_case(f"c{number:02}") for number in range(len(base))]
 
-    def side(scores: Sequence[float | None]) -> Runs:
+    def side(scores: Sequence[float | None]) -> SideRuns:
         return {case.key: [_run(case, score)] for case, score in zip(cases, scores, strict=True)}
 
-    given = {"gate": Gate(), **rules}
-    return report_of([both(case) for case in cases], side(base), side(head), Rules(**given))
+    gate = rules.pop("gate", None)
+    terms = terms_of([both(case) for case in cases], gate, rerunnable=(), **rules)
+    return terms, Runs(side(base), side(head))
 
 
 def _run(case: Case, score: float | None) -> ScoredRun:
@@ -276,16 +303,16 @@ def _run(case: Case, score: float | None) -> ScoredRun:
 
 def test_a_criterion_that_leaks_over_all_cases_blocks() -> None:
     """Though every case passes its threshold."""
-    decision = many([1.0] * 20, [0.85] * 20).decision
+    decision = decision_of(*many([1.0] * 20, [0.85] * 20))
     assert kinds(decision) == [ReasonKind.REGRESSION]
     assert decision.reasons[0].criterion == MATCH
     assert decision.reasons[0].eval_id is None
-    assert many([1.0] * 20, [0.99] * 20).decision.state is State.PASS
+    assert decision_of(*many([1.0] * 20, [0.99] * 20)).state is State.PASS
 
 
 def test_a_leak_that_missing_scores_could_hide_is_inconclusive() -> None:
     """Base lost its scores, head passes everywhere, and may be worse everywhere."""
-    decision = many([None] * 20, [0.85] * 20).decision
+    decision = decision_of(*many([None] * 20, [0.85] * 20))
     assert decision.state is State.INCONCLUSIVE
     (reason,) = decision.reasons
     assert (reason.kind, reason.criterion) == (ReasonKind.INCONCLUSIVE, MATCH)
@@ -307,33 +334,16 @@ def test_missing_scores_that_could_hide_no_leak_pass(
     base: list[float | None], head: list[float | None], rules: dict[str, Any]
 ) -> None:
     """Even the worst that they could have been would not have blocked."""
-    assert many(base, head, **rules).decision.state is State.PASS
-
-
-def test_scored_and_planned_stand_beside_every_mean() -> None:
-    """Counted in cases, on each side; the mean is over those scored on both."""
-    (one,) = many([1.0, None, 0.9], [1.0, 0.9, None]).criteria
-    assert (one.scored, one.planned) == ((2, 2), (3, 3))
-    assert (one.base, one.head) == (1.0, 1.0)
-
-
-def test_cases_in_quarantine_move_no_mean() -> None:
-    """Neither up nor down."""
-    keys = frozenset({a_case("c00").key})
-    (one,) = many([1.0, 1.0, 1.0], [0.0, 1.0, 1.0], quarantined=keys).criteria
-    assert (one.head, one.planned) == (1.0, (2, 2))
-
-
-def test_evidence_is_gathered_for_what_needs_attention_and_nothing_else() -> None:
-    """A report of ten thousand quiet cases stays small."""
-    report = many([1.0, 1.0, 0.0], [1.0, 0.0, 0.0])
-    assert [bool(case.evidence.turns) for case in report.cases] == [False, True, True]
+    accepted_by = rules.pop("accepted_by", None)
+    terms, runs = many(base, head, **rules)
+    assert decision_of(terms, runs, accepted_by).state is State.PASS
 
 
 def test_what_could_not_be_compared_at_all_is_inconclusive() -> None:
     """A reason of that kind from elsewhere is no "no", and no "yes" either."""
     nothing_seen = Reason(kind=ReasonKind.INCONCLUSIVE, text="the agent failed every case")
-    decision = report_of([], {}, {}, Rules(gate(*ALL_KINDS)), others=[nothing_seen]).decision
+    undecided = [Undecided(nothing_seen)]
+    decision = decide((), undecided, terms_of([], gate(*ALL_KINDS)))
     assert (decision.state, decision.reasons) == (State.INCONCLUSIVE, (nothing_seen,))
-    relaxed = report_of([], {}, {}, Rules(gate()), others=[nothing_seen]).decision
+    relaxed = decide((), undecided, terms_of([], gate()))
     assert (relaxed.state, relaxed.notes) == (State.PASS, (nothing_seen,))

@@ -142,6 +142,21 @@ def test_quarantine_that_is_added_or_extended_is_told() -> None:
     [
         ({MATCH: 0.8}, {MATCH: 0.7}, f"{MATCH}: the threshold goes from 0.8 to 0.7"),
         ({MATCH: 0.8}, {MATCH: {"threshold": 0.5}}, f"{MATCH}: the threshold goes from 0.8 to 0.5"),
+        (
+            {MATCH: {"threshold": "0.8"}},
+            {MATCH: {"threshold": "0.5"}},
+            f"{MATCH}: the threshold goes from 0.8 to 0.5",
+        ),
+        (
+            {MATCH: {"threshold": "0.8"}},
+            {MATCH: 0.5},
+            f"{MATCH}: the threshold goes from 0.8 to 0.5",
+        ),
+        (
+            {MATCH: 0.8},
+            {MATCH: {"threshold": "0.5"}},
+            f"{MATCH}: the threshold goes from 0.8 to 0.5",
+        ),
         ({MATCH: 0.8, TOOLS: 1.0}, {MATCH: 0.8}, f"{TOOLS} is no longer asked for"),
         (
             {TOOLS: 1.0},

@@ -1,120 +1,104 @@
-from collections.abc import Callable
+from dataclasses import replace
 
-from gradegate.compare.case_results import PairedResult, paired_results
-from gradegate.compare.pairing import Pair
-from gradegate.compare.screening import Fresh, next_runs, suspects_of
-from gradegate.model.evalset import Case, CaseKey
+import pytest
+
+from gradegate.compare.screening import MOST_LOST, Confirmation, Outcomes, Suspect, screen
+from gradegate.compare.stats.exact import Count
 from gradegate.model.report import Verdict
-from gradegate.model.runs import Role, ScoredRun
-from gradegate.model.settings import Gate
-from tests.runs import MATCH, TOOLS, a_case, both, runs_of, scored
+from gradegate.model.runs import Role, RunRequest
+from tests.runs import MATCH, a_case
 
-CASE = a_case()
-Sides = tuple[dict[CaseKey, list[ScoredRun]], dict[CaseKey, list[ScoredRun]]]
-Letter = Callable[[str, Role], str]
-
-
-def judged(base: str | None, head: str, case: Case = CASE) -> PairedResult:
-    """A judgement of the first pass."""
-    pair = both(case) if base is not None else Pair(None, case)
-    before = None if base is None else runs_of([(case, base)])
-    return paired_results(pair, before, runs_of([(case, head)]), {})[0]
+KEY = a_case().key
+PARIS = Suspect((KEY, MATCH))
+NEW = replace(PARIS, is_new=True)
+BOTH = replace(PARIS, failed_on_both=True)
+FAILED_AGAIN = (False, False, False)
 
 
-def test_what_one_pass_does_not_settle() -> None:
-    """Worse on head, or failing on both; new and failing; nothing that passes or is unknown."""
-    sides = ["pf", "pe", "ff", "fp", "pp", "p?", "?f", "?p"]
-    judgements = [judged(letters[0], letters[1], a_case(letters)) for letters in sides]
-    judgements += [judged(None, head, a_case(f"new {head}")) for head in "pf?e"]
-    doubts = suspects_of(judgements)
-    assert [one.pair.key.eval_id for one in doubts.suspects] == ["pf", "pe", "ff"]
-    assert [one.pair.key.eval_id for one in doubts.newcomers] == ["new f", "new e"]
+def found(suspect: Suspect) -> Confirmation:
+    """What became of it, where that is known."""
+    outcome = screen(suspect)
+    assert isinstance(outcome, Confirmation), outcome
+    return outcome
 
 
-def settle(
-    judgements: list[PairedResult], answer: Letter, quarantined: frozenset[CaseKey] = frozenset()
-) -> tuple[dict[str, Verdict], list[Fresh]]:
-    """Make every run that is asked for until nothing is; verdicts by case, and what was asked."""
-    sides: Sides = ({}, {})
-    cases = {one.pair.key: one.pair.head for one in judgements}
-    asked: list[Fresh] = []
-    while True:
-        found = next_runs(suspects_of(judgements), *sides, Gate(), quarantined)
-        if not isinstance(found, tuple):
-            return {key.eval_id: one.verdict for (key, _), one in found.items()}, asked
-        asked += found
-        for one in found:
-            case = cases[one.key]
-            assert case is not None
-            for side, times, runs in zip(("base", "head"), one[2:], sides, strict=True):
-                made = runs.setdefault(one.key, [])
-                for _ in range(times):
-                    made.append(scored(case, len(made) + 1, answer(side, one.role), role=one.role))
+def head(total: int) -> RunRequest:
+    """So many screening runs in all."""
+    return RunRequest("head", KEY, Role.SCREEN, total)
 
 
-def test_an_agent_that_crashes_on_head_and_passes_on_base_is_confirmed() -> None:
-    """Screened on head, then fresh runs of both sides."""
-    verdicts, asked = settle([judged("p", "e")], lambda side, _: "p" if side == "base" else "e")
-    assert verdicts == {"paris": Verdict.REGRESSED}
-    assert {one.role for one in asked} == {Role.SCREEN, Role.CONFIRM}
-    assert all(one.base == 0 for one in asked if one.role is Role.SCREEN)
+@pytest.mark.parametrize("suspect", [PARIS, NEW])
+def test_a_screen_asks_for_no_run_that_may_not_be_needed(suspect: Suspect) -> None:
+    """Two passes would end it, so two runs; then one at a time."""
+    assert screen(suspect) == head(2)
+    for runs in ((True, False), (False, False), (False, False, True), (True, False, False)):
+        assert screen(replace(suspect, screen=runs)) == head(len(runs) + 1)
 
 
-def test_a_case_that_passes_when_run_again_is_flaky() -> None:
-    """Base is not even asked."""
-    verdicts, asked = settle([judged("p", "f")], lambda _side, _role: "p")
-    assert verdicts == {"paris": Verdict.FLAKY}
-    assert sum(one.base for one in asked) == 0
+@pytest.mark.parametrize("suspect", [PARIS, NEW])
+@pytest.mark.parametrize(
+    ("runs", "count"),
+    [
+        ((True, True), Count(2, 2)),
+        ((True, False, True), Count(2, 3)),
+        ((False, False, True, True), Count(2, 4)),
+        ((True, True, False, False, False), Count(2, 2)),
+    ],
+)
+def test_two_passes_make_it_flaky(suspect: Suspect, runs: Outcomes, count: Count) -> None:
+    """Before three fails; runs beyond, made for another criterion of the case, change nothing."""
+    assert found(replace(suspect, screen=runs)) == Confirmation(Verdict.FLAKY, head=count)
 
 
-def test_a_case_that_fails_on_both_is_unchanged_where_base_fails_again() -> None:
-    """One more run of base is all it costs."""
-    verdicts, asked = settle([judged("f", "f")], lambda _side, _role: "f")
-    assert verdicts == {"paris": Verdict.UNCHANGED}
-    assert asked == [Fresh(CASE.key, Role.RECHECK, 1, 0)]
+@pytest.mark.parametrize("runs", [FAILED_AGAIN, (False, True, False, False), (False,) * 5])
+def test_three_fails_keep_it_a_suspect(runs: Outcomes) -> None:
+    """The screen has no more to say; a new case fails for good."""
+    assert screen(replace(PARIS, screen=runs)) is None
+    assert found(replace(NEW, screen=runs)).verdict is Verdict.UNCHANGED
 
 
-def test_a_new_case_that_keeps_failing_fails() -> None:
-    """Three fresh failures; base has nothing to say."""
-    verdicts, asked = settle([judged(None, "f")], lambda _side, _role: "f")
-    assert verdicts == {"paris": Verdict.UNCHANGED}
-    assert sum(one.head for one in asked) == 3
-    assert sum(one.base for one in asked) == 0
+def test_failed_on_both_is_a_suspect_only_if_base_passes_again() -> None:
+    """One more run of base tells."""
+    assert screen(BOTH) == RunRequest("base", KEY, Role.RECHECK, 1)
+    again = found(replace(BOTH, recheck=(False,)))
+    assert (again.verdict, again.base) == (Verdict.UNCHANGED, Count(0, 1))
+    assert screen(replace(BOTH, recheck=(True,))) == head(2)
 
 
-def test_a_new_case_that_fails_now_and_then_is_flaky() -> None:
-    """Two passes are enough."""
-    verdicts, asked = settle([judged(None, "f")], lambda _side, _role: "p")
-    assert verdicts == {"paris": Verdict.FLAKY}
-    assert sum(one.head for one in asked) == 2
+def test_a_run_that_could_not_be_evaluated_is_asked_for_again() -> None:
+    """One more in all, and no more than that."""
+    assert screen(replace(PARIS, screen=(None, True))) == head(3)
+    lost = replace(BOTH, recheck=(None,))
+    assert screen(lost) == RunRequest("base", KEY, Role.RECHECK, 2)
 
 
-def test_fresh_runs_that_cannot_be_evaluated_come_to_an_end() -> None:
-    """A dead judge makes a suspect uncertain, not the job endless."""
-    for base in ("p", "f", None):
-        verdicts, asked = settle([judged(base, "f")], lambda _side, _role: "?")
-        assert verdicts == {"paris": Verdict.UNCERTAIN}
-        assert sum(one.base + one.head for one in asked) < 20
+@pytest.mark.parametrize(
+    ("few", "many"),
+    [
+        (replace(BOTH, recheck=(None,) * lost), replace(BOTH, recheck=(None,) * (lost + 1)))
+        for lost in [4]
+    ]
+    + [
+        (
+            replace(one, screen=(False, False) + (None,) * 4),
+            replace(one, screen=(False, False) + (None,) * 5),
+        )
+        for one in (PARIS, NEW)
+    ],
+    ids=["recheck", "screen", "new"],
+)
+def test_four_lost_runs_are_tolerated_in_every_role_and_a_fifth_is_not(
+    few: Suspect, many: Suspect
+) -> None:
+    """A new case is given up no sooner than another."""
+    assert MOST_LOST == 4
+    assert isinstance(screen(few), RunRequest)
+    assert found(many).verdict is Verdict.UNCERTAIN
+    assert found(many).lost == 5
 
 
-def test_one_run_of_a_case_serves_all_of_its_criteria() -> None:
-    """Two criteria that fail together cost no more than one."""
-    letters = {MATCH: "f", TOOLS: "f"}
-    runs = runs_of([(CASE, "f")], names=list(letters)), runs_of([(CASE, "p")], names=list(letters))
-    judgements = paired_results(both(CASE), runs[1], runs[0], {})
-    assert len(judgements) == 2
-    found = next_runs(suspects_of(judgements), {}, {}, Gate(), frozenset())
-    assert found == (Fresh(CASE.key, Role.SCREEN, 0, 2),)
-
-
-def test_a_case_in_quarantine_is_tested_by_itself() -> None:
-    """It takes nothing from the level of those that can block."""
-    other = a_case("rome")
-    judgements = [judged("p", "f"), judged("p", "f", other)]
-
-    def broken(side: str, _role: Role) -> str:
-        return "p" if side == "base" else "f"
-
-    _, together = settle(judgements, broken)
-    _, apart = settle(judgements, broken, frozenset({other.key}))
-    assert sum(one.base for one in apart) < sum(one.base for one in together)
+def test_lost_runs_of_a_case_that_is_settled_do_not_matter() -> None:
+    """Whatever else could not be had."""
+    lost = (None,) * 9
+    assert found(replace(PARIS, screen=(*lost, True, True))).verdict is Verdict.FLAKY
+    assert found(replace(NEW, screen=(*lost, *FAILED_AGAIN))).verdict is Verdict.UNCHANGED

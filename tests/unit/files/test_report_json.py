@@ -87,6 +87,22 @@ def test_a_decision_that_mentions_every_finding_is_read(
     assert read_report(written(tmp_path, decision, **more)).decision.state == decision["state"]
 
 
+def in_suite(name: str, **case: Any) -> dict[str, Any]:
+    """A case of a suite."""
+    return {**case, "suite": name}
+
+
+@pytest.mark.parametrize(("told", "left"), [({"suite": "desk"}, "shop"), ({}, "desk")])
+def test_one_suites_reason_does_not_speak_for_anothers_case(
+    tmp_path: Path, told: dict[str, str], left: str
+) -> None:
+    """Two suites on one eval set: what is said of one hides nothing of the other."""
+    both = [in_suite("desk", **WORSE), in_suite("shop", **WORSE)]
+    decision = {"state": "fail", "reasons": [{**of_paris("regression"), **told}]}
+    with pytest.raises(FileError, match=rf"\(regression: {left}, a\.evalset\.json, paris\)"):
+        read_report(written(tmp_path, decision, cases=both))
+
+
 @pytest.mark.parametrize("line", [0, -5, 10**30])
 def test_a_line_that_no_file_has_is_refused(tmp_path: Path, line: int) -> None:
     """GitHub would refuse the whole check for such a remark."""

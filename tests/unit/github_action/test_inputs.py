@@ -1,8 +1,9 @@
 import pytest
 from pydantic import SecretStr
 
-from gradegate.github_action.inputs import Inputs, Mode, Shard
+from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.model.errors import InputError
+from gradegate.model.overrides import Shard
 from gradegate.model.report import ReasonKind
 
 

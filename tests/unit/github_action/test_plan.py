@@ -15,9 +15,7 @@ from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.github_action.plan import (
     HEAD,
     LABEL_TOO_OLD,
-    WORKTREE,
     Baseline,
-    BaseRule,
     Evaluate,
     Plan,
     Publish,
@@ -25,6 +23,8 @@ from gradegate.github_action.plan import (
     Skip,
     plan_for,
 )
+from gradegate.sides.checkout import Revisions
+from gradegate.sides.git import WORKTREE
 
 OPEN = PullRequest(number=7, head_sha="b", base_sha="a", base_branch="main")
 CLOSED = OPEN.model_copy(update={"closed": True})
@@ -47,10 +47,12 @@ DISPATCH_BRANCH = Dispatch(ref="refs/heads/feature", default_branch="main")
 
 AUTO, EVALUATE, PUBLISH, BASELINE = Mode.AUTO, Mode.EVALUATE, Mode.PUBLISH, Mode.BASELINE
 
-OF_PULL = Evaluate(head=HEAD, base=BaseRule(merge_of="b", meets="a"), pull_request=7, check_sha="b")
-OF_QUEUE = Evaluate(head=HEAD, base=BaseRule(rev="a"), check_sha="c")
-FROM_DEFAULT = Evaluate(head=HEAD, base=BaseRule(meets="main"))
-HERE = Evaluate(head=WORKTREE, base=BaseRule())
+OF_PULL = Evaluate(
+    revisions=Revisions(head=HEAD, merge_of="b", branched_from="a"), pull_request=7, check_sha="b"
+)
+OF_QUEUE = Evaluate(revisions=Revisions(head=HEAD, base="a"), check_sha="c")
+FROM_DEFAULT = Evaluate(revisions=Revisions(head=HEAD, branched_from="main"))
+HERE = Evaluate(revisions=Revisions(head=WORKTREE))
 MEASURED = Baseline(head=HEAD)
 POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
 
@@ -84,7 +86,7 @@ POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
         (DISPATCH_BRANCH, AUTO, FROM_DEFAULT),
         (DISPATCH_BRANCH, BASELINE, MEASURED),
         (Schedule(), AUTO, MEASURED),
-        (Schedule(), EVALUATE, Evaluate(head=HEAD, base=BaseRule())),
+        (Schedule(), EVALUATE, Evaluate(revisions=Revisions(head=HEAD))),
         (Schedule(), BASELINE, MEASURED),
         (Local(), AUTO, HERE),
         (Local(), EVALUATE, HERE),
@@ -142,7 +144,9 @@ def test_a_base_that_is_asked_for_is_the_base(event: Event, base: str) -> None:
     """All else stays as the event has it."""
     usual, asked = plan_for(event, Inputs()), plan_for(event, Inputs(base=base))
     assert isinstance(usual, Evaluate)
-    assert asked == usual.model_copy(update={"base": BaseRule(rev=base)})
+    assert asked == usual.model_copy(
+        update={"revisions": Revisions(head=usual.revisions.head, base=base)}
+    )
 
 
 @pytest.mark.parametrize("event", [PUSH, Schedule(), RUN_OF_PULL, CLOSED, TARGET])

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from gradegate.judge.client import JudgeClient
-from gradegate.judge.usage import JudgeProgress, UsageCounter
+from gradegate.judge.usage import JudgeProgress
 from gradegate.model.question import Question
 from gradegate.model.settings import JudgeSettings
 from gradegate.ports import CallFailure, Reply
-from gradegate.store.memory import MemoryStore
+from gradegate.store.sqlite import SqliteStore
 from tests.standins.asking import RESET, ask_once, asking, yes
 from tests.standins.judging import (
     Scripted,
@@ -123,7 +123,7 @@ def test_who_gives_up_does_not_take_the_answer_from_others() -> None:
 
 def test_a_second_run_on_the_same_store_makes_no_call() -> None:
     """Unusable samples included, and the outcome is the same."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
 
     def script(_: Question[Any], sample: int, __: int) -> Reply:
         return Reply("{") if sample == 2 else says("yes")
@@ -144,7 +144,7 @@ def test_a_second_run_on_the_same_store_makes_no_call() -> None:
 
 def test_the_store_answers_where_there_is_no_judge() -> None:
     """Without a key what is known is still known; the rest says which variable to set."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
     ask_once(Scripted(yes), store=store)
 
     async def main(ask: JudgeClient) -> None:
@@ -158,7 +158,7 @@ def test_the_store_answers_where_there_is_no_judge() -> None:
 
 def test_what_cannot_be_read_in_the_store_is_asked_and_stored_anew() -> None:
     """A store of another version costs calls once."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
     for sample in (1, 2, 3):
         store.put("answer", question().key(sample), '{"verdict": "yes"}')
     first, second = Scripted(yes), Scripted(yes)
@@ -179,7 +179,7 @@ def test_what_cannot_be_read_in_the_store_is_asked_and_stored_anew() -> None:
 )
 def test_whatever_is_asked_otherwise_is_asked_anew(change: dict[str, Any]) -> None:
     """Kind, version, data, model and its config are all part of what is stored."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
     ask_once(Scripted(yes), store=store)
     judge = Scripted(yes)
 
@@ -192,7 +192,7 @@ def test_whatever_is_asked_otherwise_is_asked_anew(change: dict[str, Any]) -> No
 
 def test_a_failed_vote_is_the_same_for_all_in_this_run_and_asked_again_in_the_next() -> None:
     """Both sides fare alike; a bad day of the service does not last for ever."""
-    store, unreadable = MemoryStore(), Scripted(lambda *_: Reply("{"))
+    store, unreadable = SqliteStore.in_memory(), Scripted(lambda *_: Reply("{"))
 
     async def main(ask: JudgeClient) -> None:
         first = await ask(question(), 5)
@@ -208,7 +208,7 @@ def test_a_failed_vote_is_the_same_for_all_in_this_run_and_asked_again_in_the_ne
 
 def test_past_the_limit_of_calls_questions_fail_and_say_where_to_raise_it() -> None:
     """Not one call more than allowed, retries included, and what was answered stays."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
 
     def script(_: Question[Any], sample: int, time: int) -> Reply | CallFailure:
         return RESET if sample == 1 and time == 1 else says("yes")
@@ -224,21 +224,6 @@ def test_past_the_limit_of_calls_questions_fail_and_say_where_to_raise_it() -> N
 
     asking(judge, main, store=store, limits=JudgeSettings(max_calls=9))
     assert len(judge.asked) == 9
-
-
-def test_a_ledger_gets_what_was_asked_through_it() -> None:
-    """Two sides share an asker, and each knows its own bill."""
-    base, head = UsageCounter(), UsageCounter()
-
-    async def main(ask: JudgeClient) -> None:
-        await ask.billed_to(base)(question("both"), 5)
-        await ask.billed_to(head)(question("both"), 5)
-        await ask.billed_to(head)(question("head's"), 5)
-        assert ask.usage().judge_calls == 6
-
-    asking(Scripted(yes), main)
-    assert (base.usage().judge_calls, base.usage().judge_cache_hits) == (3, 0)
-    assert (head.usage().judge_calls, head.usage().judge_cache_hits) == (3, 3)
 
 
 def test_progress_tells_calls_hits_rate_and_rest() -> None:
@@ -260,14 +245,14 @@ def test_progress_tells_calls_hits_rate_and_rest() -> None:
 
 
 def test_closing_ends_what_is_still_being_asked() -> None:
-    """No call outlives the asker."""
+    """No call outlives the client."""
     judge = Scripted(yes, latency=1000.0)
 
     async def main() -> None:
-        asker = JudgeClient(judge, MemoryStore(), JudgeSettings())
-        waiting = asyncio.create_task(asker(question(), 5))
+        client = JudgeClient(judge, SqliteStore.in_memory(), JudgeSettings())
+        waiting = asyncio.create_task(client(question(), 5))
         await asyncio.sleep(1)
-        await asker.close()
+        await client.close()
         with pytest.raises(asyncio.CancelledError):
             await waiting
         assert now() == pytest.approx(1.0)

@@ -13,7 +13,7 @@ from gradegate.model.question import Question, no_ballot
 from gradegate.model.settings import JudgeSettings
 from gradegate.pipeline.dry_run import NOT_ASKED, Calls, Estimate, EstimatingJudge
 from gradegate.ports import Ask, Reply
-from gradegate.store.memory import MemoryStore
+from gradegate.store.sqlite import SqliteStore
 from tests.standins.judging import Scripted, question, says
 from tests.standins.virtual_time import in_virtual_time
 
@@ -48,9 +48,9 @@ async def in_two_steps(ask: Ask, text: str, samples: int) -> None:
         await ask(question("|".join(sentences), kind="two_steps_v1/validate"), samples)
 
 
-def estimate(work: Work, store: MemoryStore | None = None) -> Estimate:
+def estimate(work: Work, store: SqliteStore | None = None) -> Estimate:
     """What the work would ask."""
-    estimator = EstimatingJudge(store or MemoryStore())
+    estimator = EstimatingJudge(store or SqliteStore.in_memory())
     asyncio.run(_run(work, estimator))
     return estimator.estimate()
 
@@ -59,11 +59,11 @@ async def _run(work: Work, ask: Ask) -> None:
     await work(ask)
 
 
-def calls_made(work: Work, judge: Scripted, store: MemoryStore | None = None) -> int:
+def calls_made(work: Work, judge: Scripted, store: SqliteStore | None = None) -> int:
     """What the work does ask."""
 
     async def run() -> int:
-        async with JudgeClient(judge, store or MemoryStore(), JudgeSettings()) as ask:
+        async with JudgeClient(judge, store or SqliteStore.in_memory(), JudgeSettings()) as ask:
             await work(ask)
             return ask.usage().judge_calls
 
@@ -96,7 +96,7 @@ def test_the_same_question_counts_once() -> None:
 
 def test_what_is_in_the_store_is_not_counted() -> None:
     """A verdict in part: what is missing of it; a whole one: nothing, and it is given."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
 
     async def in_part(ask: Ask) -> None:
         await ask(question("in part"), 1)

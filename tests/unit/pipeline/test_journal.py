@@ -5,14 +5,20 @@ import pytest
 from gradegate.model.evalset import Case, EvalCase
 from gradegate.model.runs import NotRun, Role, Trace
 from gradegate.pipeline.journal import Journal
-from gradegate.store.memory import MemoryStore
+from gradegate.store.sqlite import SqliteStore
 from tests.runs import a_case
 from tests.standins.scripted_runner import ScriptedRunner
 
 CASE = a_case()
 
 
-def journal(store: MemoryStore, job: str = "job") -> Journal:
+def kept_in(store: SqliteStore) -> int:
+    """How many units there are."""
+    (count,) = store._db.execute("SELECT count(*) FROM unit").fetchone()
+    return int(count)
+
+
+def journal(store: SqliteStore, job: str = "job") -> Journal:
     """A journal over a store that outlives it."""
     return Journal(store, job)
 
@@ -24,7 +30,7 @@ def greeter() -> ScriptedRunner:
 
 async def test_a_finished_run_is_made_once() -> None:
     """The next job reads it, and gets the same."""
-    store, runner = MemoryStore(), greeter()
+    store, runner = SqliteStore.in_memory(), greeter()
     first = await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
     again = await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
     assert first == again
@@ -33,7 +39,7 @@ async def test_a_finished_run_is_made_once() -> None:
 
 async def test_it_says_how_many_runs_were_made_now() -> None:
     """Those read from the store cost nothing."""
-    store, runner = MemoryStore(), greeter()
+    store, runner = SqliteStore.in_memory(), greeter()
     one, other = journal(store), journal(store)
     await one.run(runner, "agent", CASE, 1, Role.FIRST)
     await other.run(runner, "agent", CASE, 1, Role.FIRST)
@@ -57,7 +63,7 @@ async def test_whatever_could_make_a_difference_makes_another_run(
     agent: str, case: Case, run: int, role: Role
 ) -> None:
     """Keys are content."""
-    store, runner = MemoryStore(), greeter()
+    store, runner = SqliteStore.in_memory(), greeter()
     await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
     await journal(store).run(runner, agent, case, run, role)
     assert len(runner.made) == 2
@@ -68,7 +74,7 @@ async def test_whatever_could_make_a_difference_makes_another_run(
 )
 async def test_a_run_does_not_depend_on_its_place_or_on_how_it_is_scored(same: Case) -> None:
     """A new threshold or a case further down costs no agent run."""
-    store, runner = MemoryStore(), greeter()
+    store, runner = SqliteStore.in_memory(), greeter()
     for case in (CASE, same):
         await journal(store).run(runner, "agent", case, 1, Role.FIRST)
     assert len(runner.made) == 1
@@ -83,7 +89,7 @@ async def test_a_simulated_users_settings_make_another_run_and_a_written_ones_do
         }
     )
     for definition, runs in ((CASE.definition, 1), (scenario, 2)):
-        store, runner = MemoryStore(), greeter()
+        store, runner = SqliteStore.in_memory(), greeter()
         for most in (3, 4):
             simulator = {"max_allowed_invocations": most}
             config = CASE.config.model_validate({"user_simulator_config": simulator})
@@ -94,7 +100,7 @@ async def test_a_simulated_users_settings_make_another_run_and_a_written_ones_do
 
 async def test_first_passes_are_shared_between_jobs_and_confirming_runs_are_not() -> None:
     """A run made to confirm one suspicion is no fresh evidence for another."""
-    store, runner = MemoryStore(), greeter()
+    store, runner = SqliteStore.in_memory(), greeter()
     for job in ("one", "other", "one"):
         await journal(store, job).run(runner, "agent", CASE, 1, Role.FIRST)
         await journal(store, job).run(runner, "agent", CASE, 2, Role.CONFIRM)
@@ -103,7 +109,7 @@ async def test_first_passes_are_shared_between_jobs_and_confirming_runs_are_not(
 
 async def test_two_who_want_the_same_run_at_once_share_it() -> None:
     """Base and head may be the same agent."""
-    runner, one = greeter(), journal(MemoryStore())
+    runner, one = greeter(), journal(SqliteStore.in_memory())
     found = await asyncio.gather(*(one.run(runner, "agent", CASE, 1, Role.FIRST) for _ in range(5)))
     assert len(runner.made) == 1
     assert len({id(trace) for trace in found}) == 1
@@ -112,7 +118,7 @@ async def test_two_who_want_the_same_run_at_once_share_it() -> None:
 async def test_one_of_them_giving_up_does_not_take_the_run_from_the_other() -> None:
     """The run goes on, and is kept."""
     started = asyncio.Event()
-    runner, store = greeter(), MemoryStore()
+    runner, store = greeter(), SqliteStore.in_memory()
     one = journal(store)
 
     async def wanting() -> Trace | NotRun:
@@ -123,22 +129,22 @@ async def test_one_of_them_giving_up_does_not_take_the_run_from_the_other() -> N
     await started.wait()
     gives_up.cancel()
     assert isinstance(await stays, Trace)
-    assert len(store.units) == 1
+    assert kept_in(store) == 1
 
 
 async def test_what_was_not_run_is_not_kept() -> None:
     """It is tried again by whoever comes next."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
     runner = ScriptedRunner(lambda _case, _run: NotRun("our own limit"))
     for _ in range(2):
         await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
     assert len(runner.made) == 2
-    assert store.units == {}
+    assert kept_in(store) == 0
 
 
 async def test_an_agents_failure_is_kept_until_the_job_is_done() -> None:
     """A killed job goes on from it; the next one tries again, for the cause may be mended."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
     runner = ScriptedRunner(lambda _case, _run: "!no key")
     await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
     resumed = journal(store)
@@ -151,24 +157,24 @@ async def test_an_agents_failure_is_kept_until_the_job_is_done() -> None:
 
 async def test_finishing_forgets_failures_only() -> None:
     """What succeeded stays."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
     job = journal(store)
     await job.run(greeter(), "agent", CASE, 1, Role.FIRST)
     await job.finish()
-    assert len(store.units) == 1
+    assert kept_in(store) == 1
 
 
 async def test_a_recording_is_not_kept_a_second_time() -> None:
     """It is a file already."""
-    store = MemoryStore()
+    store = SqliteStore.in_memory()
     runner = ScriptedRunner(lambda _case, _run: "hi", rerunnable=False)
     await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
-    assert store.units == {}
+    assert kept_in(store) == 0
 
 
 async def test_how_many_first_pass_runs_are_known() -> None:
     """Counted from 1 up to the first gap, of this agent and this case."""
-    store, runner = MemoryStore(), greeter()
+    store, runner = SqliteStore.in_memory(), greeter()
     one = journal(store)
     for run, role in ((1, Role.FIRST), (2, Role.FIRST), (3, Role.CONFIRM), (4, Role.FIRST)):
         await one.run(runner, "agent", CASE, run, role)

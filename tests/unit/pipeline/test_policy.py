@@ -3,8 +3,9 @@ from typing import Any
 
 import pytest
 
-from gradegate.github_action.inputs import Inputs
 from gradegate.model.errors import InputError
+from gradegate.model.notice import texts_of
+from gradegate.model.overrides import Overrides
 from gradegate.model.report import ReasonKind
 from gradegate.model.settings import (
     DEFAULT_FAIL_ON,
@@ -44,7 +45,7 @@ def settings(*suites: Suite, **more: Any) -> Settings:
 
 def policy(base: Settings | None, head: Settings | None, **inputs: Any) -> Policy:
     """What holds, where head's suites are those of its file."""
-    return effective(base, head, head.suite if head else (DESK,), Inputs(**inputs))
+    return effective(base, head, head.suite if head else (DESK,), Overrides(**inputs))
 
 
 def entry(eval_id: str = "paris", until: str = "2026-06-30") -> Quarantine:
@@ -155,7 +156,7 @@ def test_what_the_agents_process_is_comes_from_base(field: str, value: object) -
     """Head's change of it is told, and waits."""
     found = policy(settings(), settings(DESK.model_copy(update={field: value})))
     assert found.suites == (DESK,)
-    assert found.warnings == (
+    assert texts_of(found.warnings) == (
         f"suite desk: this pull request changes `{field}`; base's word counts until it is merged",
     )
 
@@ -188,7 +189,7 @@ def test_head_cannot_put_a_recording_in_place_of_bases_agent(agent: str | None) 
     found = policy(settings(base), settings(head))
     (suite,) = found.suites
     assert (suite.agent, suite.traces) == (agent or "agents/desk", None)
-    assert "`traces`" in found.warnings[0]
+    assert "`traces`" in found.warnings[0].text
 
 
 def test_a_program_in_place_of_an_agent_runs_with_what_base_lets_it_see() -> None:
@@ -204,7 +205,7 @@ def test_a_new_suite_sees_nothing_of_the_environment_until_it_is_merged() -> Non
     """Otherwise a pull request could name any secret in a suite of its own."""
     found = policy(settings(), settings(DESK, DESK.model_copy(update={"name": "new"})))
     assert [suite.env for suite in found.suites] == [("KEY",), ()]
-    assert found.warnings == ("suite new is new: its `env` counts once it is merged",)
+    assert texts_of(found.warnings) == ("suite new is new: its `env` counts once it is merged",)
 
 
 def test_inputs_win_over_both_files() -> None:

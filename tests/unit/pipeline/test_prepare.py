@@ -4,11 +4,13 @@ from typing import Any
 
 import pytest
 
-from gradegate.github_action.inputs import Inputs, Shard
 from gradegate.model.errors import FileError, InputError
+from gradegate.model.notice import texts_of
+from gradegate.model.overrides import Overrides, Shard
 from gradegate.model.report import Change, ReasonKind
-from gradegate.pipeline.prepare import CaseFilter, Prepared, prepare
-from gradegate.sides.checkout import Side, Sides
+from gradegate.model.runs import Side
+from gradegate.pipeline.prepare import CaseFilter, Prepared, read_sides
+from gradegate.sides.checkout import Sides
 from tests.project import AGENT, SETTINGS, case, eval_set, turn
 
 SET = "evals/basic.evalset.json"
@@ -44,7 +46,7 @@ def prepared(
         side(tmp_path / "head", head),
         side(tmp_path / "base", base) if base is not None else None,
     )
-    return prepare(sides, Inputs(**inputs), selection or CaseFilter())
+    return read_sides(sides, Overrides(**inputs), selection or CaseFilter())
 
 
 def changes(setup: Prepared) -> dict[str, Change]:
@@ -126,7 +128,7 @@ def test_a_suite_that_base_has_not_answers_to_its_thresholds(tmp_path: Path) -> 
     """With a warning that says so."""
     both = PROJECT | {"gradegate.toml": SETTINGS + SHOP, "shop/one.evalset.json": SHOP_SET}
     setup = prepared(tmp_path, PROJECT, both)
-    assert "base has no suite shop: its thresholds alone decide" in setup.warnings
+    assert "base has no suite shop: its thresholds alone decide" in texts_of(setup.warnings)
     assert setup.base is not None
     assert set(setup.base.identities) == {"desk"}
 
@@ -134,10 +136,12 @@ def test_a_suite_that_base_has_not_answers_to_its_thresholds(tmp_path: Path) -> 
 def test_what_is_wrong_with_bases_files_is_a_warning(tmp_path: Path) -> None:
     """They are what they are; a pull request that mends them must get through."""
     setup = prepared(tmp_path / "1", PROJECT | {SET: "{"}, PROJECT)
-    assert any("base's eval sets of suite desk cannot be read" in text for text in setup.warnings)
+    assert any(
+        "base's eval sets of suite desk cannot be read" in text for text in texts_of(setup.warnings)
+    )
     assert set(changes(setup).values()) == {Change.ADDED}
     setup = prepared(tmp_path / "2", PROJECT | {"gradegate.toml": "[["}, PROJECT)
-    assert any("base's settings cannot be read" in text for text in setup.warnings)
+    assert any("base's settings cannot be read" in text for text in texts_of(setup.warnings))
 
 
 def test_what_is_wrong_with_heads_files_is_the_users_to_mend(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from gradegate.model.report import Report
 from gradegate.report.escape import BREAK, clean, fenced, markdown, terminal
 from gradegate.report.fit import COMMENT_LIMIT, characters, size
-from gradegate.report.render import check_output, render
+from gradegate.report.render import ViewOptions, render, render_views
 
 HOSTILE = [
     "@octocat look",
@@ -133,7 +133,7 @@ def test_a_huge_report_fits_where_it_goes() -> None:
     comment = render(report, "comment")
     assert characters(comment) <= COMMENT_LIMIT
     assert "Left out" in comment
-    check = check_output(report)
+    check = render_views(report, ViewOptions()).check
     assert max(size(check.summary), size(check.text)) <= 65_535
     assert len(check.annotations) == 200
     assert size(render(report, "summary")) <= 2**20

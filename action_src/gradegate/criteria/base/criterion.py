@@ -1,23 +1,34 @@
-"""What every criterion has in common: a threshold, and how turns add up to a case.
+"""What criteria have in common: a threshold, evidence, and how turns add up to a case.
 
-What the judged criteria have in common: the judge's options, and how a question is made.
+A criterion is a subclass of `TurnCriterion` if it scores turn by turn, of
+`ConversationCriterion` if it scores the whole at once, and of `JudgedCriterion` as well if
+it asks a judge.
 """
 
+import asyncio
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import add
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from gradegate.criteria.base.judged import Judged, judged_rubrics
+from gradegate.criteria.base.loosening import option_goes, threshold_goes
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.model.base import AdkValue
-from gradegate.model.evalset import EvalCase, Invocation
+from gradegate.model.evalset import Content, EvalCase, Invocation
+from gradegate.model.notice import Notice
 from gradegate.model.question import Question, no_ballot, no_objection
 from gradegate.model.result import CriterionResult, InvocationResult, Status
 from gradegate.model.runs import Trace
 from gradegate.ports import Ask, Needs
+
+Entry = float | Mapping[str, Any]
+"""What an `EvalConfig` has under a criterion's name: a threshold, or options."""
+NO_TURNS = "the case has no turns"
+WITH_THE_LAST = "judged together with the last turn"
 
 
 class Criterion(AdkValue):
@@ -41,6 +52,39 @@ class Criterion(AdkValue):
     @abstractmethod
     async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
         """Score the trace; a score that cannot be had is None with a reason."""
+
+    @classmethod
+    def evidence(cls, turn: InvocationResult) -> Iterator[Judged]:
+        """What was judged of a turn and how, read from the result that `score` made of it."""
+        return judged_rubrics(turn)
+
+    @classmethod
+    def loosened(cls, base: Entry, head: Entry) -> Iterator[Notice]:
+        """What head's entry asks less of the agent than base's, a sentence each.
+
+        Only what has an order counts: another judge, or another wording, has none.
+        """
+        was, now = cls.as_far_as_valid(base), cls.as_far_as_valid(head)
+        if now.threshold < was.threshold:
+            yield threshold_goes(was.threshold, now.threshold)
+        yield from cls.loosened_options(base, head)
+
+    @classmethod
+    def loosened_options(cls, base: Entry, head: Entry) -> Iterator[Notice]:
+        """The same for all options but the threshold."""
+        del base, head
+        yield from ()
+
+    @classmethod
+    def as_far_as_valid(cls, entry: Entry) -> Self:
+        """An entry read for comparison: options that are wrong count as not written."""
+        fields = entry_fields(entry)
+        try:
+            return cls.model_validate(fields)
+        except ValidationError as error:
+            wrong = {one["loc"][0] for one in error.errors()}
+            rest = {key: value for key, value in fields.items() if key not in wrong}
+            return cls.as_far_as_valid({"threshold": 0.0, **rest})
 
     def status_of(self, score: float | None) -> Status:
         """How a score compares with the threshold."""
@@ -92,6 +136,60 @@ class Criterion(AdkValue):
         return mean([turn.score for turn in turns if turn.score is not None])
 
 
+class Turn(NamedTuple):
+    """A turn of the trace, beside what the case expects there."""
+
+    case: EvalCase
+    expected: Invocation
+    """Empty where the case is simulated, to criteria that need no reference."""
+    actual: Invocation
+
+
+class TurnCriterion(Criterion):
+    """A criterion that scores each turn for itself."""
+
+    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
+        """Score all turns, side by side where a model is asked."""
+        turns = turns_of(case, trace, simulated=not self.needs.reference)
+        if isinstance(turns, str):
+            return self.not_evaluated(turns)
+        scores = (self.score_turn(turn, ask) for turn in turns)
+        asks = self.needs.judge or self.needs.vertex
+        return self.over_turns(await asyncio.gather(*scores) if asks else [await s for s in scores])
+
+    @abstractmethod
+    async def score_turn(self, turn: Turn, ask: Ask) -> InvocationResult:
+        """Score one turn."""
+
+
+class ConversationCriterion(Criterion):
+    """A criterion that scores a conversation as a whole; the score stands with its last turn."""
+
+    async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
+        """Score once; earlier turns have no score of their own."""
+        turns = turns_of(case, trace)
+        if isinstance(turns, str):
+            return self.not_evaluated(turns)
+        if not turns:
+            return self.not_evaluated(NO_TURNS)
+        last = await self.score_whole(case, [turn.actual for turn in turns], ask)
+        earlier = InvocationResult(status=Status.NOT_EVALUATED, reason=WITH_THE_LAST)
+        return CriterionResult(
+            score=last.score,
+            threshold=self.threshold,
+            status=self.status_of(last.score),
+            reason=last.reason,
+            invocations=(*(earlier for _ in turns[1:]), last),
+            rubrics=last.rubrics,
+        )
+
+    @abstractmethod
+    async def score_whole(
+        self, case: EvalCase, turns: Sequence[Invocation], ask: Ask
+    ) -> InvocationResult:
+        """Score everything that happened."""
+
+
 def mean(scores: Sequence[float]) -> float:
     """The mean, added up from the left as google-adk does.
 
@@ -104,20 +202,31 @@ def mean(scores: Sequence[float]) -> float:
 def _summary_of(missing: Iterable[str], turns: int) -> str | None:
     reasons = list(missing)
     if not reasons:
-        return None if turns else "the case has no turns"
+        return None if turns else NO_TURNS
     different = list(dict.fromkeys(reasons))
     text = "; ".join(different[:3]) + ("; …" if len(different) > 3 else "")  # noqa: PLR2004 - enough to see why
     return text if turns == 1 else f"{len(reasons)} of {turns} turns: {text}"
 
 
-def expected_and_actual(case: EvalCase, trace: Trace) -> list[tuple[Invocation, Invocation]] | str:
-    """Turns of the case beside turns of the trace, or why they cannot be paired."""
+def turns_of(case: EvalCase, trace: Trace, *, simulated: bool = True) -> list[Turn] | str:
+    """The trace's turns, each beside the case's own; or why they cannot be paired.
+
+    Those of a simulated conversation have nothing beside them, if that will do.
+    """
+    if simulated and case.is_simulated:
+        nothing = Invocation(user_content=Content())
+        return [Turn(case, nothing, actual) for actual in trace.invocations]
     if case.conversation is None:
         return "needs a reference, and a simulated conversation has none"
     if len(case.conversation) != len(trace.invocations):
         turns = "1 turn" if len(case.conversation) == 1 else f"{len(case.conversation)} turns"
         return f"the case has {turns} and the trace {len(trace.invocations)}"
-    return list(zip(case.conversation, trace.invocations, strict=True))
+    return [Turn(case, *pair) for pair in zip(case.conversation, trace.invocations, strict=True)]
+
+
+def entry_fields(entry: Entry) -> Mapping[str, Any]:
+    """An entry as an object: a bare number is the threshold."""
+    return entry if isinstance(entry, Mapping) else {"threshold": entry}
 
 
 T = TypeVar("T", bound=BaseModel)
@@ -183,10 +292,9 @@ class JudgedCriterion(Criterion):
             stand_in=stand_in,
         )
 
-
-def turns_of(case: EvalCase, trace: Trace) -> list[tuple[Invocation | None, Invocation]] | str:
-    """The trace's turns, each beside what the case says of it; nothing where it is simulated."""
-    if case.is_simulated:
-        return [(None, actual) for actual in trace.invocations]
-    pairs = expected_and_actual(case, trace)
-    return pairs if isinstance(pairs, str) else list(pairs)
+    @classmethod
+    def loosened_options(cls, base: Entry, head: Entry) -> Iterator[Notice]:
+        """Fewer samples are easier to sway."""
+        was, now = cls.as_far_as_valid(base).samples, cls.as_far_as_valid(head).samples
+        if now < was:
+            yield option_goes("num_samples", was, now)

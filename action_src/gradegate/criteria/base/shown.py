@@ -3,15 +3,12 @@
 Everything here is plain JSON and says the same for two runs in which the same happened: the
 ids of tool calls, which are random, become numbers. Only so is an answer that did not change
 between two commits judged once.
-
-Criteria that judge a conversation as a whole: what they are shown, and how it is reported.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from gradegate.criteria.base.criterion import Criterion
 from gradegate.model.evalset import (
     AppDetails,
     Content,
@@ -22,7 +19,6 @@ from gradegate.model.evalset import (
     InvocationEvent,
     Part,
 )
-from gradegate.model.result import CriterionResult, InvocationResult, Status
 
 Json = dict[str, Any]
 
@@ -151,24 +147,6 @@ def _answers(response: FunctionResponse, call: FunctionCall) -> bool:
 
 def _evidence(metadata: Json | None) -> Json:
     return {key: value for key, value in (metadata or {}).items() if key not in _NO_EVIDENCE}
-
-
-WITH_THE_LAST = "judged together with the last turn"
-
-
-def judged_once(
-    options: Criterion, turns: Sequence[Invocation], last: InvocationResult
-) -> CriterionResult:
-    """The verdict on the whole stands with the last turn; earlier ones have none of their own."""
-    earlier = InvocationResult(status=Status.NOT_EVALUATED, reason=WITH_THE_LAST)
-    return CriterionResult(
-        score=last.score,
-        threshold=options.threshold,
-        status=options.status_of(last.score),
-        reason=last.reason,
-        invocations=(*(earlier for _ in turns[1:]), last),
-        rubrics=last.rubrics,
-    )
 
 
 def agents_of(turns: Sequence[Invocation]) -> dict[str, Json]:

@@ -1,7 +1,4 @@
-"""The connection to GitHub: PyGithub, told how patient to be.
-
-What GitHub's refusals mean to us.
-"""
+"""The connection to GitHub: PyGithub, told how long to wait."""
 
 import logging
 import time

@@ -1,7 +1,4 @@
-"""What the API says about a pull request, where an event does not tell or is not believed.
-
-The outcome on GitHub: one check and one comment per check name.
-"""
+"""GitHub: one check and one comment per check name, and what the API says of a pull request."""
 
 from collections.abc import Iterable
 from functools import cached_property
@@ -164,3 +161,22 @@ class GitHubForge:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class ReadOnlyForge(GitHubForge):
+    """For a fork's pull request, whose token may only read: says so once, and posts nothing."""
+
+    def start_check(self, sha: str) -> Skipped:
+        """Nothing is posted, and why."""
+        del sha
+        return Skipped("this pull request comes from a fork: the workflow on workflow_run posts it")
+
+    def complete_check(self, sha: str, output: CheckOutput) -> Skipped:
+        """Nothing is posted."""
+        del sha, output
+        return Skipped("")
+
+    def comment(self, pull_request: int, body: str, *, create: bool) -> Skipped:
+        """Nothing is posted."""
+        del pull_request, body, create
+        return Skipped("")

@@ -1,28 +1,36 @@
-"""Where Gemini is and what opens it, read from an environment handed in.
+"""Gemini as a judge, through google-genai: with an API key or a Vertex AI project.
 
 google-genai reads the process's own environment for whatever it is not told; so it is told
-all of it, and what is not handed in stays unset.
-
-An answer's type as the JSON Schema that Gemini takes. Pure.
-
-Gemini as a judge, through google-genai: with an API key or a Vertex AI project.
+all of it, and what is not handed in stays unset. It takes seconds to import, so it is imported
+where it is used, first by `open_provider`.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from gradegate.judge.providers.http_failures import refusal
+from gradegate.judge.providers.google_failures import google_failure
+from gradegate.judge.providers.http_failures import (
+    NOT_FOUND,
+    connection_failure,
+    message_in,
+    unreadable_response,
+)
 from gradegate.model.question import PlainText, Question
+from gradegate.model.settings import JudgeSettings
 from gradegate.ports import CallFailure, Reply
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
+    from google.auth.exceptions import GoogleAuthError
     from google.genai import Client
+    from google.genai.errors import APIError
+    from google.genai.types import Candidate, GenerateContentConfig, GenerateContentResponse
 
 _TRUE = frozenset(("1", "true"))
 _GEMINI_URL = "https://generativelanguage.googleapis.com/"
@@ -37,6 +45,109 @@ _NO_PROJECT = (
     "there is no judge: GOOGLE_GENAI_USE_VERTEXAI is set, but GOOGLE_CLOUD_PROJECT is not: "
     f"set it, and GOOGLE_CLOUD_LOCATION, {_WHERE}"
 )
+_FENCE_BYTES = 16
+_HIDDEN = "***"
+_NOT_TO_SET = {
+    "http_options": "endpoints and headers come from the workflow's environment alone",
+    "tools": "a judge goes by what it is shown",
+    "tool_config": "a judge goes by what it is shown",
+    "automatic_function_calling": "a judge goes by what it is shown",
+    "should_return_http_response": "the answer could not be read",
+}
+_OURS = ("response_mime_type", "response_schema", "response_json_schema", "candidate_count")
+_TAKEN = frozenset(
+    (
+        "additionalProperties",
+        "anyOf",
+        "description",
+        "enum",
+        "items",
+        "maxItems",
+        "minItems",
+        "maximum",
+        "minimum",
+        "properties",
+        "required",
+        "type",
+    )
+)
+"""The service answers 400 to some of the other keywords, and ignores the rest."""
+
+
+def open_provider(
+    environ: Mapping[str, str], _folders: Sequence[Path], _settings: JudgeSettings
+) -> "GeminiProvider | str":
+    """The provider, its SDK imported; where there is no access, which variable to set."""
+    provider = GeminiProvider.from_environ(environ)
+    if not isinstance(provider, str):
+        import google.genai  # noqa: F401 - so that it is there
+    return provider
+
+
+class GeminiProvider:
+    """Asks Gemini one question once; every request has a fence of its own."""
+
+    def __init__(self, access: "Access") -> None:
+        self._access = access
+        self._opened: tuple[Client, ClientSession] | None = None
+
+    @classmethod
+    def from_environ(cls, environ: Mapping[str, str]) -> "GeminiProvider | str":
+        """The judge that the environment gives access to, or which variable to set."""
+        access = Access.from_environ(environ)
+        return access if isinstance(access, str) else cls(access)
+
+    async def answer(self, question: Question[Any], sample: int) -> Reply | CallFailure:
+        """Answer; the service itself tells repeated askings apart."""
+        del sample
+        config = request_config(question)
+        if isinstance(config, str):
+            return CallFailure(f"`judge_model_config`: {config}", retryable=False)
+        prompt = question.render(secrets.token_hex(_FENCE_BYTES))
+        outcome = await self._generate(question.model, sendable(prompt), config)
+        key = self._access.api_key
+        if isinstance(outcome, CallFailure) and key:
+            return outcome._replace(reason=outcome.reason.replace(key, _HIDDEN))
+        return outcome
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._opened is not None:
+            client, session = self._opened
+            self._opened = None
+            await session.close()
+            await client.aio.aclose()
+            client.close()
+
+    def _client(self) -> "Client":
+        """The client, opened with the first question: its session belongs to the loop."""
+        if self._opened is None:
+            from aiohttp import ClientSession, TCPConnector
+
+            session = ClientSession(connector=TCPConnector(limit=0), trust_env=True)
+            self._opened = self._access.client(session), session
+        return self._opened[0]
+
+    async def _generate(
+        self, model: str, prompt: str, config: "GenerateContentConfig"
+    ) -> Reply | CallFailure:
+        from aiohttp import ClientError
+        from google.auth.exceptions import GoogleAuthError
+        from google.genai.errors import APIError
+
+        try:
+            response = await self._client().aio.models.generate_content(
+                model=model, contents=prompt, config=config
+            )
+        except APIError as error:
+            return _refused(error, model)
+        except GoogleAuthError as error:
+            return _no_access(error)
+        except (ClientError, OSError) as error:
+            return connection_failure(error)
+        except ValueError as error:  # JSON that is cut off, or not what the API promises
+            return unreadable_response(error)
+        return read_response(response)
 
 
 @dataclass(frozen=True)
@@ -107,138 +218,6 @@ def _vertex_url(location: str) -> str:
     return f"https://{location}-aiplatform.googleapis.com/"
 
 
-_TAKEN = frozenset(
-    (
-        "additionalProperties",
-        "anyOf",
-        "description",
-        "enum",
-        "items",
-        "maxItems",
-        "minItems",
-        "maximum",
-        "minimum",
-        "properties",
-        "required",
-        "type",
-    )
-)
-"""The service answers 400 to some of the other keywords, and ignores the rest."""
-
-
-@cache
-def response_schema(answer: type[BaseModel]) -> dict[str, Any]:
-    """The schema without references, its properties in the order in which to write them."""
-    schema = answer.model_json_schema()
-    return _plain(schema, schema.get("$defs", {}))
-
-
-def _plain(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    if "$ref" in schema:
-        return _plain(definitions[schema["$ref"].removeprefix("#/$defs/")], definitions)
-    plain = {key: value for key, value in schema.items() if key in _TAKEN}
-    if "const" in schema:
-        plain["enum"] = [schema["const"]]
-    if "properties" in schema:
-        named = {name: _plain(each, definitions) for name, each in schema["properties"].items()}
-        plain |= {"properties": named, "propertyOrdering": list(named)}
-    if isinstance(schema.get("items"), dict):
-        plain["items"] = _plain(schema["items"], definitions)
-    if "anyOf" in schema:
-        plain["anyOf"] = [_plain(each, definitions) for each in schema["anyOf"]]
-    return plain
-
-
-if TYPE_CHECKING:
-    from aiohttp import ClientSession
-    from google.auth.exceptions import GoogleAuthError
-    from google.genai import Client
-    from google.genai.types import Candidate, GenerateContentConfig, GenerateContentResponse
-
-_FENCE_BYTES = 16
-_HIDDEN = "***"
-_NOT_TO_SET = {
-    "http_options": "endpoints and headers come from the workflow's environment alone",
-    "tools": "a judge goes by what it is shown",
-    "tool_config": "a judge goes by what it is shown",
-    "automatic_function_calling": "a judge goes by what it is shown",
-    "should_return_http_response": "the answer could not be read",
-}
-_OURS = ("response_mime_type", "response_schema", "response_json_schema", "candidate_count")
-
-
-class GeminiProvider:
-    """Asks Gemini one question once; every request has a fence of its own."""
-
-    def __init__(self, access: Access) -> None:
-        self._access = access
-        self._opened: tuple[Client, ClientSession] | None = None
-
-    @classmethod
-    def from_environ(cls, environ: Mapping[str, str]) -> "GeminiProvider | str":
-        """The judge that the environment gives access to, or which variable to set."""
-        access = Access.from_environ(environ)
-        return access if isinstance(access, str) else cls(access)
-
-    async def answer(self, question: Question[Any], sample: int) -> Reply | CallFailure:
-        """Answer; the service itself tells repeated askings apart."""
-        del sample
-        config = request_config(question)
-        if isinstance(config, str):
-            return CallFailure(f"`judge_model_config`: {config}", may_pass=False)
-        prompt = question.render(secrets.token_hex(_FENCE_BYTES))
-        outcome = await self._generate(question.model, sendable(prompt), config)
-        key = self._access.api_key
-        if isinstance(outcome, CallFailure) and key:
-            return outcome._replace(reason=outcome.reason.replace(key, _HIDDEN))
-        return outcome
-
-    async def close(self) -> None:
-        """Close the connections."""
-        if self._opened is not None:
-            client, session = self._opened
-            self._opened = None
-            await session.close()
-            await client.aio.aclose()
-            client.close()
-
-    def _client(self) -> "Client":
-        """The client, opened with the first question: its session belongs to the loop."""
-        if self._opened is None:
-            from aiohttp import ClientSession, TCPConnector
-
-            session = ClientSession(connector=TCPConnector(limit=0), trust_env=True)
-            self._opened = self._access.client(session), session
-        return self._opened[0]
-
-    async def _generate(
-        self, model: str, prompt: str, config: "GenerateContentConfig"
-    ) -> Reply | CallFailure:
-        from aiohttp import ClientError
-        from google.auth.exceptions import GoogleAuthError
-        from google.genai.errors import APIError
-
-        try:
-            response = await self._client().aio.models.generate_content(
-                model=model, contents=prompt, config=config
-            )
-        except APIError as error:
-            headers = getattr(error.response, "headers", None) or {}
-            return refusal(error.code, error.details, headers, model)
-        except GoogleAuthError as error:
-            return _no_access(error)
-        except (ClientError, OSError) as error:
-            return CallFailure(f"the connection broke: {_described(error)}", may_pass=True)
-        except ValueError as error:  # JSON that is cut off, or not what the API promises
-            return CallFailure(f"the service sent something unreadable: {error}", may_pass=True)
-        return read_response(response)
-
-
-def load_sdk() -> None:
-    """Import google-genai. It takes seconds: for a thread, while agents are still at work."""
-    import google.genai  # noqa: F401 - so that it is there
-
-
 def request_config(question: Question[Any]) -> "GenerateContentConfig | str":
     """The user's own settings and the form of the answer, which is ours to say.
 
@@ -265,6 +244,29 @@ def request_config(question: Question[Any]) -> "GenerateContentConfig | str":
 def sendable(text: str) -> str:
     """The text with each half of a surrogate pair, which no JSON may carry, replaced."""
     return text.encode("utf-8", "replace").decode()
+
+
+@cache
+def response_schema(answer: type[BaseModel]) -> dict[str, Any]:
+    """The schema without references, its properties in the order in which to write them."""
+    schema = answer.model_json_schema()
+    return _plain(schema, schema.get("$defs", {}))
+
+
+def _plain(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in schema:
+        return _plain(definitions[schema["$ref"].removeprefix("#/$defs/")], definitions)
+    plain = {key: value for key, value in schema.items() if key in _TAKEN}
+    if "const" in schema:
+        plain["enum"] = [schema["const"]]
+    if "properties" in schema:
+        named = {name: _plain(each, definitions) for name, each in schema["properties"].items()}
+        plain |= {"properties": named, "propertyOrdering": list(named)}
+    if isinstance(schema.get("items"), dict):
+        plain["items"] = _plain(schema["items"], definitions)
+    if "anyOf" in schema:
+        plain["anyOf"] = [_plain(each, definitions) for each in schema["anyOf"]]
+    return plain
 
 
 def read_response(response: "GenerateContentResponse") -> Reply:
@@ -299,13 +301,25 @@ def _text(candidate: "Candidate | None") -> str:
     return "".join(part.text for part in parts if part.text and not part.thought)
 
 
+def _refused(error: "APIError", model: str) -> CallFailure:
+    headers = getattr(error.response, "headers", None) or {}
+    failure = google_failure(error.code, error.details, headers)
+    if error.code != NOT_FOUND:
+        return failure
+    return failure._replace(reason=_unknown_model(model, message_in(error.details)))
+
+
+def _unknown_model(model: str, message: str) -> str:
+    return (
+        f"the service has no model `{model}` for this key: write a current one, such as "
+        "`gemini-2.5-flash`, as `judge_model` in the test_config.json (its `judge_model_options`) "
+        f"or as `model` under `[judge]` in gradegate.toml ({message or 'not found'})"
+    )
+
+
 def _no_access(error: "GoogleAuthError") -> CallFailure:
     reason = (
         "no access to Vertex AI with the machine's credentials, such as the file that "
         f"GOOGLE_APPLICATION_CREDENTIALS names: {error}"
     )
-    return CallFailure(reason, may_pass=error.retryable, for_all=not error.retryable)
-
-
-def _described(error: Exception) -> str:
-    return str(error) or type(error).__name__
+    return CallFailure(reason, retryable=error.retryable, for_all=not error.retryable)

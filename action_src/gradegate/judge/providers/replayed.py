@@ -53,7 +53,7 @@ class ReplayedProvider:
         samples = self._answers.get(asked(question))
         if not samples:
             reason = f"{self._file} has no answer to this question of `{question.kind}`"
-            return CallFailure(reason, may_pass=False)
+            return CallFailure(reason, retryable=False)
         recorded = samples.get(sample) or samples[max(samples)]
         return Reply(
             recorded.text, recorded.input_tokens, recorded.output_tokens, recorded.unusable
@@ -66,14 +66,14 @@ class ReplayedProvider:
 class RecordingProvider:
     """Passes questions on and keeps the answers; closing writes them to the file."""
 
-    def __init__(self, answerer: JudgeProvider, file: Path) -> None:
-        self._answerer = answerer
+    def __init__(self, provider: JudgeProvider, file: Path) -> None:
+        self._provider = provider
         self._file = file
         self._answers: dict[tuple[str, str, int], RecordedAnswer] = {}
 
     async def answer(self, question: Question[Any], sample: int) -> Reply | CallFailure:
         """What the other answers."""
-        reply = await self._answerer.answer(question, sample)
+        reply = await self._provider.answer(question, sample)
         if isinstance(reply, Reply):
             key = (question.kind, asked(question), sample)
             self._answers[key] = RecordedAnswer(
@@ -87,12 +87,12 @@ class RecordingProvider:
 
     async def close(self) -> None:
         """Write the file, in an order that does not depend on who answered first."""
-        await self._answerer.close()
+        await self._provider.close()
         save_answers(self._file, (self._answers[key] for key in sorted(self._answers)))
 
 
 def save_answers(file: Path, answers: Iterable[RecordedAnswer]) -> None:
-    """Write a file that `ReplayedAnswerer` reads."""
+    """Write a file that `ReplayedProvider` reads."""
     recorded = RecordedAnswers(answers=tuple(answers))
     text = json.dumps(recorded.model_dump(mode="json"), ensure_ascii=False, indent=1)
     file.parent.mkdir(parents=True, exist_ok=True)

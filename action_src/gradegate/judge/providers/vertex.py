@@ -1,9 +1,7 @@
-"""Where Vertex AI's evaluation service is and what opens it, read from an environment handed in.
+"""Vertex AI's evaluation service, through google-cloud-aiplatform's client.
 
-Vertex AI's evaluation service, through google-cloud-aiplatform's client.
-
-The SDK takes seconds and half a gigabyte to import, and it is synchronous: it is imported with
-the first question, off the loop, and works in threads of its own.
+The SDK takes seconds and half a gigabyte to import, and it is synchronous: `vertex_sdk`, which
+imports it, is imported with the first question, off the loop, and works in threads of its own.
 """
 
 import asyncio
@@ -15,7 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gradegate.model.question import VERTEX, Question
+from gradegate.model.settings import JudgeSettings
 from gradegate.ports import CallFailure, Reply
+
+if TYPE_CHECKING:
+    from gradegate.judge.providers.vertex_sdk import VertexService
 
 PROJECT = "GOOGLE_CLOUD_PROJECT"
 LOCATION = "GOOGLE_CLOUD_LOCATION"
@@ -32,6 +34,83 @@ _NOTHING = (
     f"{PROJECT} and {LOCATION} {_WHERE} (or {KEY}, for Vertex AI's express mode)"
 )
 _OTHER = {PROJECT: LOCATION, LOCATION: PROJECT}
+_NOT_INSTALLED = (
+    "Vertex AI's SDK is not installed: `pip install 'gradegate[vertex]'`, or use the image that "
+    "has it"
+)
+_LONGEST_CALL = 120.0
+
+
+def open_provider(
+    environ: Mapping[str, str], folders: Iterable[Path], settings: JudgeSettings
+) -> "VertexProvider | str":
+    """The provider; where there is no access, which variable to set."""
+    return VertexProvider.from_environ(environ, folders, settings.max_parallel)
+
+
+class VertexProvider:
+    """Has one answer, or one conversation, scored once."""
+
+    def __init__(self, access: "VertexAccess", max_parallel: int) -> None:
+        self._access = access
+        self._threads = ThreadPoolExecutor(max_parallel, thread_name_prefix="gradegate-vertex")
+        self._opening: asyncio.Task[VertexService | CallFailure] | None = None
+
+    @classmethod
+    def from_environ(
+        cls, environ: Mapping[str, str], folders: Iterable[Path], max_parallel: int
+    ) -> "VertexProvider | str":
+        """The service that the environment gives access to, or which variable to set."""
+        access = VertexAccess.from_environ(environ, folders)
+        return access if isinstance(access, str) else cls(access, max_parallel)
+
+    async def answer(self, question: Question[Any], sample: int) -> Reply | CallFailure:
+        """Answer; the service itself tells repeated askings apart."""
+        del sample
+        service = await self._service()
+        if isinstance(service, CallFailure):
+            return service
+        loop = asyncio.get_running_loop()
+        metric = question.model.removeprefix(VERTEX)
+        return await loop.run_in_executor(
+            self._threads, service.evaluate, metric, dict(question.data)
+        )
+
+    async def close(self) -> None:
+        """Let go of what is under way."""
+        if self._opening is not None:
+            self._opening.cancel()
+            (service,) = await asyncio.gather(self._opening, return_exceptions=True)
+            if not isinstance(service, BaseException | CallFailure):
+                await service.close()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _service(self) -> "VertexService | CallFailure":
+        """The service, opened once for all who ask; what may pass is tried again."""
+        if self._opening is not None and self._opening.done():
+            found = self._opening.result()
+            if not isinstance(found, CallFailure) or not found.retryable:
+                return found
+            self._opening = None
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        return await asyncio.shield(self._opening)
+
+    async def _open(self) -> "VertexService | CallFailure":
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads, _opened, self._access, loop)
+
+
+def _opened(
+    access: "VertexAccess", loop: asyncio.AbstractEventLoop
+) -> "VertexService | CallFailure":
+    """Import the SDK and open it; what it has to say to its developers is nobody's here."""
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            from gradegate.judge.providers.vertex_sdk import VertexService
+        except ImportError as error:
+            return CallFailure(f"{_NOT_INSTALLED} ({error})", retryable=False, for_all=True)
+        return VertexService.open(access, loop, timeout=_LONGEST_CALL)
 
 
 @dataclass(frozen=True)
@@ -105,76 +184,3 @@ def _unquoted(value: str) -> str:
         if value.startswith(quote):
             return value[1:].partition(quote)[0]
     return value.partition(" #")[0].strip()
-
-
-if TYPE_CHECKING:
-    from gradegate.judge.providers.vertex_sdk import VertexService
-
-NOT_INSTALLED = (
-    "Vertex AI's SDK is not installed: `pip install 'gradegate[vertex]'`, or use the image that "
-    "has it"
-)
-_LONGEST_CALL = 120.0
-
-
-class VertexProvider:
-    """Has one answer, or one conversation, scored once."""
-
-    def __init__(self, access: VertexAccess, max_parallel: int) -> None:
-        self._access = access
-        self._threads = ThreadPoolExecutor(max_parallel, thread_name_prefix="gradegate-vertex")
-        self._opening: asyncio.Task[VertexService | CallFailure] | None = None
-
-    @classmethod
-    def from_environ(
-        cls, environ: Mapping[str, str], folders: Iterable[Path], max_parallel: int
-    ) -> "VertexProvider | str":
-        """The service that the environment gives access to, or which variable to set."""
-        access = VertexAccess.from_environ(environ, folders)
-        return access if isinstance(access, str) else cls(access, max_parallel)
-
-    async def answer(self, question: Question[Any], sample: int) -> Reply | CallFailure:
-        """Answer; the service itself tells repeated askings apart."""
-        del sample
-        service = await self._service()
-        if isinstance(service, CallFailure):
-            return service
-        loop = asyncio.get_running_loop()
-        metric = question.model.removeprefix(VERTEX)
-        return await loop.run_in_executor(
-            self._threads, service.evaluate, metric, dict(question.data)
-        )
-
-    async def close(self) -> None:
-        """Let go of what is under way."""
-        if self._opening is not None:
-            self._opening.cancel()
-            (service,) = await asyncio.gather(self._opening, return_exceptions=True)
-            if not isinstance(service, BaseException | CallFailure):
-                await service.close()
-        self._threads.shutdown(wait=False, cancel_futures=True)
-
-    async def _service(self) -> "VertexService | CallFailure":
-        """The service, opened once for all who ask; what may pass is tried again."""
-        if self._opening is not None and self._opening.done():
-            found = self._opening.result()
-            if not isinstance(found, CallFailure) or not found.may_pass:
-                return found
-            self._opening = None
-        if self._opening is None:
-            self._opening = asyncio.create_task(self._open())
-        return await asyncio.shield(self._opening)
-
-    async def _open(self) -> "VertexService | CallFailure":
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, _opened, self._access, loop)
-
-
-def _opened(access: VertexAccess, loop: asyncio.AbstractEventLoop) -> "VertexService | CallFailure":
-    """Import the SDK and open it; what it has to say to its developers is nobody's here."""
-    with warnings.catch_warnings(action="ignore"):
-        try:
-            from gradegate.judge.providers.vertex_sdk import VertexService
-        except ImportError as error:
-            return CallFailure(f"{NOT_INSTALLED} ({error})", may_pass=False, for_all=True)
-        return VertexService.open(access, loop, timeout=_LONGEST_CALL)

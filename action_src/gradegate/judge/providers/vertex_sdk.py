@@ -1,10 +1,9 @@
-"""The way of Vertex's SDK to the network: over our own loop, every refusal told as it was.
+"""Vertex AI's SDK, and its way to the network. Importing this module takes 3.7 s and 464 MB.
 
 The SDK is synchronous, retries by itself without heeding what the service asks for, and keeps of
-an error only its text. So its requests are sent here: a refusal is raised as something that it
-does not retry and that carries all we need in its text, and what is under way when we close ends.
-
-The SDK itself. Importing this module imports it: 3.7 s and 464 MB.
+an error only its text. So its requests are sent here, over our own loop: a failure is raised as
+something that it does not retry and that carries all we need in its text, and what is under way
+when we close ends.
 """
 
 import asyncio
@@ -14,6 +13,8 @@ import os
 import threading
 from concurrent.futures import Future
 from typing import Any
+
+os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported: one bar a call is noise
 
 import agentplatform
 import google.auth
@@ -25,117 +26,15 @@ from google.auth.exceptions import GoogleAuthError
 from google.auth.transport.requests import Request
 from google.genai.types import HttpOptions, HttpRetryOptions
 
-from gradegate.judge.providers.http_failures import refusal
+from gradegate.judge.providers.google_failures import google_failure
+from gradegate.judge.providers.http_failures import (
+    NOT_FOUND,
+    connection_failure,
+    message_in,
+    unreadable_response,
+)
 from gradegate.judge.providers.vertex import VertexAccess
 from gradegate.ports import CallFailure, Reply
-
-_MARK = "gradegate: "
-_REFUSED = 400
-_NOT_FOUND = 404
-_EXHAUSTED = 8
-_TRANSIENT = frozenset((4, _EXHAUSTED, 10, 13, 14))
-"""gRPC's deadline exceeded, resource exhausted, aborted, internal and unavailable."""
-_ALREADY_UNDONE = frozenset((b"content-encoding", b"content-length", b"transfer-encoding"))
-
-
-class Unanswered(Exception):  # noqa: N818 - what happened, in the SDK's hands for a moment
-    """No answer. The SDK turns an exception into its text, so the text says it all."""
-
-    def __init__(self, trouble: CallFailure) -> None:
-        super().__init__(_MARK + json.dumps(trouble._asdict()))
-        self.trouble = trouble
-
-
-def trouble_in(message: str) -> CallFailure | None:
-    """The trouble that such a text tells of."""
-    _, marked, told = message.partition(_MARK)
-    return CallFailure(**json.loads(told)) if marked else None
-
-
-class LoopTransport(httpx.BaseTransport):
-    """Sends what threads ask for on the loop, and lets go of it all when closed."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, timeout: float) -> None:
-        self._loop = loop
-        self._client = httpx.AsyncClient(
-            timeout=timeout,
-            limits=httpx.Limits(max_connections=None),
-            follow_redirects=False,
-        )
-        self._under_way: set[Future[httpx.Response]] = set()
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        """Called by the SDK, in a thread."""
-        request.read()
-        sending = asyncio.run_coroutine_threadsafe(self._send(request), self._loop)
-        self._under_way.add(sending)
-        try:
-            return sending.result()
-        finally:
-            self._under_way.discard(sending)
-
-    async def aclose(self) -> None:
-        """End what is under way; the threads that wait for it come free."""
-        for sending in tuple(self._under_way):
-            sending.cancel()
-        await self._client.aclose()
-
-    async def _send(self, request: httpx.Request) -> httpx.Response:
-        try:
-            response = await self._client.request(
-                request.method, request.url, headers=request.headers, content=request.content
-            )
-        except httpx.HTTPError as error:
-            described = str(error) or type(error).__name__
-            broke = CallFailure(f"the connection broke: {described}", may_pass=True)
-            raise Unanswered(broke) from error
-        trouble = _trouble_of(response)
-        if trouble is not None:
-            raise Unanswered(trouble)
-        headers = [pair for pair in response.headers.raw if pair[0].lower() not in _ALREADY_UNDONE]
-        return httpx.Response(
-            response.status_code, headers=headers, content=response.content, request=request
-        )
-
-
-def _trouble_of(response: httpx.Response) -> CallFailure | None:
-    """What keeps an answer from being one: its status, or an error where the score should be."""
-    try:
-        body: Any = response.json()
-    except ValueError:
-        body = None
-    if response.status_code >= _REFUSED:
-        trouble = refusal(response.status_code, body, response.headers, "")
-        return trouble._replace(reason=_reason(response.status_code, body, trouble.reason))
-    if not isinstance(body, dict):
-        return CallFailure("the service sent something unreadable", may_pass=True)
-    return _trouble_within(body)
-
-
-def _reason(code: int, body: Any, reason: str) -> str:
-    if code != _NOT_FOUND:
-        return f"Vertex AI: {reason}"
-    error = body.get("error", {}) if isinstance(body, dict) else {}
-    said = (error.get("message") if isinstance(error, dict) else None) or "not found"
-    return (
-        f"Vertex AI: 404 NOT_FOUND: {said}: see that GOOGLE_CLOUD_PROJECT is right and that its "
-        "evaluation service runs in GOOGLE_CLOUD_LOCATION"
-    )
-
-
-def _trouble_within(body: dict[str, Any]) -> CallFailure | None:
-    """An error of the one metric that was asked for, where asking again may help."""
-    results = body.get("metricResults") or [{}]
-    error = results[0].get("error") if isinstance(results[0], dict) else None
-    code = error.get("code") if isinstance(error, dict) else None
-    if not isinstance(error, dict) or code not in _TRANSIENT:
-        return None
-    reason = f"Vertex AI could not score it: {error.get('message') or f'error {code}'}"
-    return CallFailure(reason, may_pass=True, slow_down=code == _EXHAUSTED)
-
-
-os.environ.setdefault("TQDM_DISABLE", "1")  # read when tqdm is imported: one bar a call is noise
-
 
 _SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 _FETCHED = frozenset({"coherence_v1"})
@@ -145,13 +44,19 @@ _NEEDS_A_PROJECT = (
     "and GOOGLE_CLOUD_LOCATION, with credentials for them"
 )
 _QUIET = ("agentplatform", "vertexai", "google_genai")
+_MARK = "gradegate: "
+_REFUSED = 400
+_EXHAUSTED = 8
+_TRANSIENT = frozenset((4, _EXHAUSTED, 10, 13, 14))
+"""gRPC's deadline exceeded, resource exhausted, aborted, internal and unavailable."""
+_ALREADY_UNDONE = frozenset((b"content-encoding", b"content-length", b"transfer-encoding"))
 
 
 class VertexService:
     """Scores one thing by one metric; for threads."""
 
     def __init__(
-        self, client: agentplatform.Client, transport: LoopTransport, *, express: bool
+        self, client: agentplatform.Client, transport: "LoopTransport", *, express: bool
     ) -> None:
         self._evals = client.evals
         self._transport = transport
@@ -200,7 +105,7 @@ class VertexService:
                     return fetched
             return self._evaluate(metric, data)
         except Unanswered as unanswered:
-            return unanswered.trouble
+            return unanswered.failure
         except (ValueError, OSError, GoogleAuthError) as error:
             return _not_asked(error)
 
@@ -216,7 +121,7 @@ class VertexService:
     def _evaluate_instance(self, metric: str, data: dict[str, Any]) -> Reply | CallFailure:
         """The same with a key alone: `evaluate` would ask for credentials it does not need."""
         if metric in _FETCHED:
-            return CallFailure(_NEEDS_A_PROJECT, may_pass=False, for_all=True)
+            return CallFailure(_NEEDS_A_PROJECT, retryable=False, for_all=True)
         response = self._evals.evaluate_instances(
             metric_config={"metrics": [types.Metric(name=metric)], "instance": _instance(data)}
         )
@@ -243,7 +148,7 @@ def _no_access(access: VertexAccess, error: GoogleAuthError) -> CallFailure:
         f"no access to Vertex AI with {what}: {error}: name a file of credentials with "
         "GOOGLE_APPLICATION_CREDENTIALS, or use google-github-actions/auth in the workflow"
     )
-    return CallFailure(reason, may_pass=error.retryable, for_all=not error.retryable)
+    return CallFailure(reason, retryable=error.retryable, for_all=not error.retryable)
 
 
 def _dataset(data: dict[str, Any]) -> types.EvaluationDataset:
@@ -272,7 +177,7 @@ def _said(contents: list[dict[str, Any]]) -> dict[str, Any]:
 def _read(found: Any, wrong: str | None) -> Reply | CallFailure:
     """A metric's result, of either of the SDK's two kinds, and what went wrong with it."""
     if wrong:
-        return trouble_in(wrong) or Reply("", unusable=f"Vertex AI could not score it: {wrong}")
+        return failure_in(wrong) or Reply("", unusable=f"Vertex AI could not score it: {wrong}")
     if found is None or found.score is None:
         return Reply("", unusable="Vertex AI gave no score")
     verdicts = enumerate(found.rubric_verdicts or (), 1)
@@ -306,7 +211,7 @@ def _rubric(number: int, verdict: types.evals.RubricVerdict) -> dict[str, Any]:
 def _not_asked(error: Exception) -> CallFailure:
     """The SDK could not make a request of it; where that was the network's fault it may pass."""
     if isinstance(error, GoogleAuthError):
-        return CallFailure(f"no access to Vertex AI: {error}", may_pass=error.retryable)
+        return CallFailure(f"no access to Vertex AI: {error}", retryable=error.retryable)
     root: BaseException = error
     while root.__cause__ is not None:
         root = root.__cause__
@@ -315,4 +220,97 @@ def _not_asked(error: Exception) -> CallFailure:
         isinstance(code, int) and (code >= 500 or code == 429)  # noqa: PLR2004 - HTTP's own
     )
     told = str(error) if root is error else f"{error}: {root}"
-    return CallFailure(f"Vertex AI's SDK: {told}", may_pass=passing)
+    return CallFailure(f"Vertex AI's SDK: {told}", retryable=passing)
+
+
+class Unanswered(Exception):  # noqa: N818 - what happened, in the SDK's hands for a moment
+    """No answer. The SDK turns an exception into its text, so the text says it all."""
+
+    def __init__(self, failure: CallFailure) -> None:
+        super().__init__(_MARK + json.dumps(failure._asdict()))
+        self.failure = failure
+
+
+def failure_in(message: str) -> CallFailure | None:
+    """The failure that such a text tells of."""
+    _, marked, told = message.partition(_MARK)
+    return CallFailure(**json.loads(told)) if marked else None
+
+
+class LoopTransport(httpx.BaseTransport):
+    """Sends what threads ask for on the loop, and lets go of it all when closed."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, timeout: float) -> None:
+        self._loop = loop
+        self._client = httpx.AsyncClient(
+            timeout=timeout,
+            limits=httpx.Limits(max_connections=None),
+            follow_redirects=False,
+        )
+        self._under_way: set[Future[httpx.Response]] = set()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Called by the SDK, in a thread."""
+        request.read()
+        sending = asyncio.run_coroutine_threadsafe(self._send(request), self._loop)
+        self._under_way.add(sending)
+        try:
+            return sending.result()
+        finally:
+            self._under_way.discard(sending)
+
+    async def aclose(self) -> None:
+        """End what is under way; the threads that wait for it come free."""
+        for sending in tuple(self._under_way):
+            sending.cancel()
+        await self._client.aclose()
+
+    async def _send(self, request: httpx.Request) -> httpx.Response:
+        try:
+            response = await self._client.request(
+                request.method, request.url, headers=request.headers, content=request.content
+            )
+        except httpx.HTTPError as error:
+            raise Unanswered(connection_failure(error)) from error
+        failure = _failure_of(response)
+        if failure is not None:
+            raise Unanswered(failure)
+        headers = [pair for pair in response.headers.raw if pair[0].lower() not in _ALREADY_UNDONE]
+        return httpx.Response(
+            response.status_code, headers=headers, content=response.content, request=request
+        )
+
+
+def _failure_of(response: httpx.Response) -> CallFailure | None:
+    """What keeps an answer from being one: its status, or an error where the score should be."""
+    try:
+        body: Any = response.json()
+    except ValueError:
+        body = None
+    if response.status_code >= _REFUSED:
+        failure = google_failure(response.status_code, body, response.headers)
+        return failure._replace(reason=_reason(response.status_code, body, failure.reason))
+    if not isinstance(body, dict):
+        return unreadable_response()
+    return _failure_within(body)
+
+
+def _reason(code: int, body: Any, reason: str) -> str:
+    if code != NOT_FOUND:
+        return f"Vertex AI: {reason}"
+    message = message_in(body) or "not found"
+    return (
+        f"Vertex AI: 404 NOT_FOUND: {message}: see that GOOGLE_CLOUD_PROJECT is right and that its "
+        "evaluation service runs in GOOGLE_CLOUD_LOCATION"
+    )
+
+
+def _failure_within(body: dict[str, Any]) -> CallFailure | None:
+    """An error of the one metric that was asked for, where asking again may help."""
+    results = body.get("metricResults") or [{}]
+    error = results[0].get("error") if isinstance(results[0], dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    if not isinstance(error, dict) or code not in _TRANSIENT:
+        return None
+    reason = f"Vertex AI could not score it: {error.get('message') or f'error {code}'}"
+    return CallFailure(reason, retryable=True, throttled=code == _EXHAUSTED)

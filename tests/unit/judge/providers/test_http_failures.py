@@ -1,32 +1,26 @@
-"""What a refusal means: try again, slow down, wait so long, or leave it."""
+"""What a failed call to any HTTP service means: try again, slow down, wait so long, leave it."""
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from gradegate.judge.providers.http_failures import refusal
+from gradegate.judge.providers.google_failures import google_failure
+from gradegate.judge.providers.http_failures import (
+    connection_failure,
+    http_failure,
+    unreadable_response,
+)
 from gradegate.ports import CallFailure
 
+FailureOf = Callable[[int, Any, Mapping[str, str]], CallFailure]
 NOW = datetime(2026, 3, 1, 12, 0, 0, tzinfo=UTC)
 
 
-def refused(
-    code: int, *details: dict[str, Any], message: str = "No.", after: str | None = None
-) -> CallFailure:
-    """The trouble that this answer means."""
-    body = {"error": {"code": code, "status": "NO", "message": message, "details": [*details]}}
-    headers = {} if after is None else {"Retry-After": after}
-    return refusal(code, body, headers, "gemini-1.5-flash", NOW)
-
-
-def retry_info(delay: str) -> dict[str, Any]:
-    """Google's way to say how long to wait."""
-    return {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": delay}
-
-
+@pytest.mark.parametrize("failure_of", [http_failure, google_failure])
 @pytest.mark.parametrize(
-    ("code", "may_pass", "slow_down", "for_all"),
+    ("status", "retryable", "throttled", "for_all"),
     [
         (400, False, False, False),
         (401, False, False, True),
@@ -42,61 +36,60 @@ def retry_info(delay: str) -> dict[str, Any]:
     ],
 )
 def test_the_status_tells_whether_to_ask_again(
-    code: int, *, may_pass: bool, slow_down: bool, for_all: bool
+    failure_of: FailureOf, status: int, *, retryable: bool, throttled: bool, for_all: bool
 ) -> None:
     """Overload slows everyone down; a key or a model that is refused is refused for all."""
-    trouble = refused(code)
-    assert (trouble.may_pass, trouble.slow_down, trouble.for_all) == (may_pass, slow_down, for_all)
-    assert "No." in trouble.reason
+    failure = failure_of(status, {"error": {"message": "No."}}, {})
+    assert failure == CallFailure(f"{status}: No.", retryable, None, throttled, for_all)
 
 
 @pytest.mark.parametrize(
-    ("after", "delay", "wait"),
+    ("after", "wait"),
     [
-        (None, None, None),
-        ("7", None, 7.0),
-        (None, "34.07s", 34.07),
-        ("7", "34s", 34.0),
-        ("50", "34s", 50.0),
-        ("Sun, 01 Mar 2026 12:00:30 GMT", None, 30.0),
-        ("Sun, 01 Mar 2026 11:00:00 GMT", None, 0.0),
-        ("soon", "later", None),
-        ("-3", None, None),
+        (None, None),
+        ("7", 7.0),
+        ("Sun, 01 Mar 2026 12:00:30 GMT", 30.0),
+        ("Sun, 01 Mar 2026 11:00:00 GMT", 0.0),
+        ("soon", None),
+        ("-3", None),
     ],
 )
-def test_the_longest_wait_asked_for_counts(
-    after: str | None, delay: str | None, wait: float | None
-) -> None:
-    """Retry-After as seconds or date, RetryInfo as a duration; nonsense is no wait."""
-    details = [retry_info(delay)] if delay else []
-    assert refused(429, *details, after=after).wait == wait
-    assert refused(503, *details, after=after).wait == wait
+def test_the_wait_asked_for_counts(after: str | None, wait: float | None) -> None:
+    """Retry-After as seconds or date; nonsense is no wait, nor is one that cannot help."""
+    headers = {} if after is None else {"Retry-After": after}
+    assert http_failure(429, None, headers, NOW).retry_after == wait
+    assert http_failure(503, None, headers, NOW).retry_after == wait
+    assert http_failure(400, None, headers, NOW).retry_after is None
 
 
-def test_a_daily_quota_is_not_waited_for() -> None:
-    """Google sends a RetryInfo of seconds with it, which would not help."""
-    quota = {
-        "@type": "type.googleapis.com/google.rpc.QuotaFailure",
-        "violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel-FreeTier"}],
-    }
-    trouble = refused(429, quota, retry_info("12s"))
-    assert (trouble.may_pass, trouble.for_all) == (False, True)
-
-
-def test_an_invalid_key_is_invalid_for_all() -> None:
-    """Google sends it as a plain 400."""
-    info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
-    assert refused(400, info).for_all
-
-
-def test_an_unknown_model_is_named_with_what_to_write_instead() -> None:
-    """The message says which file and field."""
-    reason = refused(404, message="models/gemini-1.5-flash is not found").reason
-    for words in ("`gemini-1.5-flash`", "`gemini-2.5-flash`", "test_config.json", "`judge_model`"):
-        assert words in reason
-
-
-@pytest.mark.parametrize("body", [None, "<html>", [], {"error": "no"}, {"error": {"details": 3}}])
-def test_a_body_of_any_shape_is_read(body: Any) -> None:
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({"error": {"status": "NO", "message": " No. "}}, "503 NO: No."),
+        ({"error": {"type": "overloaded_error", "message": "Busy"}}, "503 overloaded_error: Busy"),
+        ({"error": "no such model"}, "503: no such model"),
+        ({"message": "no"}, "503: no"),
+        ({"error": {"details": 3}}, "503"),
+        (None, "503"),
+        ("<html>", "503"),
+        ([], "503"),
+    ],
+)
+def test_a_body_of_any_shape_is_read(body: Any, reason: str) -> None:
     """A proxy's page is no reason to crash."""
-    assert refusal(503, body, {}, "m").reason.startswith("503")
+    assert http_failure(503, body, {}).reason == reason
+
+
+def test_a_broken_connection_may_be_there_again() -> None:
+    """An error without words is named by its kind."""
+    assert connection_failure(OSError("reset")) == CallFailure(
+        "the connection broke: reset", retryable=True
+    )
+    assert connection_failure(TimeoutError()).reason == "the connection broke: TimeoutError"
+
+
+def test_an_unreadable_response_may_be_readable_the_next_time() -> None:
+    """With what is wrong, where that can be said."""
+    failure = unreadable_response(ValueError("cut off"))
+    assert failure == CallFailure("the service sent something unreadable: cut off", retryable=True)
+    assert unreadable_response().reason == "the service sent something unreadable"

@@ -43,14 +43,14 @@ async def test_a_recording_is_found_by_what_is_asked_alone(tmp_path: Path) -> No
     for other in (question("other"), question(kind="other_v1")):
         missing = await judge.answer(other, 1)
         assert isinstance(missing, CallFailure)
-        assert not missing.may_pass
+        assert not missing.retryable
         assert other.kind in missing.reason
 
 
 async def test_trouble_is_passed_on_and_not_recorded(tmp_path: Path) -> None:
     """Only answers are worth keeping."""
     recording = RecordingProvider(
-        Scripted(lambda *_: CallFailure("no", may_pass=False)), tmp_path / "a.json"
+        Scripted(lambda *_: CallFailure("no", retryable=False)), tmp_path / "a.json"
     )
     assert isinstance(await recording.answer(question(), 1), CallFailure)
     await recording.close()

@@ -1,0 +1,142 @@
+"""A suite on a side, as something that can be run: the agent it names, in a sandbox."""
+
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Self
+
+from gradegate.agents.adk import AdkAgent, AdkMetrics
+from gradegate.agents.environment import AgentEnvironment
+from gradegate.agents.line_agent import CommandAgent
+from gradegate.agents.line_process import Limits
+from gradegate.agents.recorded import RecordedAgent
+from gradegate.agents.sandbox import Hidden, Sandbox, private_places, shield_process
+from gradegate.agents.users import simulated_users, written_users
+from gradegate.files.json_document import refuse_outside
+from gradegate.files.results_json import read_traces
+from gradegate.model.errors import FileError, InputError
+from gradegate.model.evalset import Case
+from gradegate.model.notice import Notice
+from gradegate.model.runs import Side
+from gradegate.model.settings import Suite
+from gradegate.ports import AgentRunner, Ask, Machine, UserFactory
+
+
+class SandboxedAgents:
+    """Runs agents, each side's in a sandbox of its own."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._sandboxes: dict[Path, Sandbox] = {}
+        self._warnings: dict[str, Notice] = {}
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+        for sandbox in self._sandboxes.values():
+            self._remark(sandbox.warning)
+
+    def warnings(self) -> Sequence[Notice]:
+        """What could not be done to keep the agents apart."""
+        return tuple(self._warnings.values())
+
+    def runner_for(
+        self, suite: Suite, side: Side, ask: Ask, cases: Sequence[Case] | None
+    ) -> AgentRunner:
+        """A suite's agent on a side."""
+        if suite.traces is not None:
+            return _recorded(suite, side, cases)
+        users = simulated_users(ask, "", written_users)
+        if suite.command is not None:
+            return self._command(suite, side, users)
+        if suite.agent is None:
+            raise InputError(
+                f"suite `{suite.name}` has no agent: there is none in a folder at or above its "
+                "eval sets; write `agent`, `command` or `traces` for it in gradegate.toml"
+            )
+        return AdkAgent(
+            suite,
+            side.root,
+            self._sandbox(side, self._interpreter_of(suite)),
+            cache=self._machine.cache / "environments",
+            environ=self._machine.environ,
+            agent_python=self._machine.agent_python,
+            users=users,
+        )
+
+    def metrics_for(self, suite: Suite, side: Side) -> AdkMetrics:
+        """Who calls the user's own metrics of a suite."""
+        return AdkMetrics(
+            AgentEnvironment(
+                suite,
+                side.root,
+                self._sandbox(side, self._interpreter_of(suite)),
+                self._machine.cache / "environments",
+                self._machine.environ,
+                self._machine.agent_python,
+            )
+        )
+
+    def _command(self, suite: Suite, side: Side, users: UserFactory) -> CommandAgent:
+        assert suite.command is not None  # noqa: S101 - the caller looked
+        environ = self._machine.environ
+        sandbox = self._sandbox(side, _program(suite.command[0], environ))
+        limits = Limits(memory_mb=suite.memory_mb)
+        launch = sandbox.launch(suite.command, environ, suite.env, limits)
+        return CommandAgent(
+            replace(launch, cwd=side.root),
+            turn_timeout=suite.turn_timeout,
+            case_timeout=suite.case_timeout,
+            max_sessions=suite.max_parallel,
+            users=users,
+        )
+
+    def _interpreter_of(self, suite: Suite) -> Sequence[Path]:
+        """The one that a user chose, which the agent's user must get at; others we make for it."""
+        chosen = self._machine.agent_python or suite.python
+        return _program(chosen, self._machine.environ) if chosen else ()
+
+    def _sandbox(self, side: Side, needs: Sequence[Path] = ()) -> Sandbox:
+        """One a side: its suites share the checkout."""
+        if side.top not in self._sandboxes:
+            if not self._sandboxes:
+                shield_process()
+                places = private_places(self._machine.environ, self._machine.repository)
+                hidden = self._stack.enter_context(Hidden(places))
+                for warning in hidden.warnings:
+                    self._remark(warning)
+            sandbox = self._stack.enter_context(Sandbox.for_side(side.top, needs))
+            self._sandboxes[side.top] = sandbox
+        return self._sandboxes[side.top]
+
+    def _remark(self, warning: Notice | None) -> None:
+        if warning and not self._machine.trusted:
+            self._warnings[warning.text] = warning
+
+
+def _program(name: str, environ: Mapping[str, str]) -> list[Path]:
+    """The program a command starts, where it is none of the checkout's own."""
+    if "/" in name and not name.startswith("/"):
+        return []
+    found = shutil.which(name, path=environ.get("PATH"))
+    return [Path(found)] if found else []
+
+
+def _recorded(suite: Suite, side: Side, cases: Sequence[Case] | None) -> RecordedAgent:
+    name = suite.traces or ""
+    if not (side.root / name).is_file():
+        raise FileError(name, f"there is no such file: correct `traces` of suite `{suite.name}`")
+    refuse_outside(side.root, name)
+    try:
+        traces = read_traces(side.root / name)
+    except FileError as error:
+        raise FileError(name, error.message, line=error.line, column=error.column) from error
+    agent = RecordedAgent(traces, suite.name, name)
+    if cases is not None:
+        agent.refuse_strangers(case for case in cases if case.suite == suite.name)
+    return agent

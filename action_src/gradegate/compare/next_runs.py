@@ -1,0 +1,185 @@
+"""Which runs to have: one pure function of what there is."""
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from gradegate.compare.case_results import PairedResult, outcomes, paired_results
+from gradegate.compare.confirm import Settled, settle
+from gradegate.compare.criterion_shift import LOOK_SHARES, another_pass_wanted
+from gradegate.compare.criterion_table import by_criterion, shifts_of
+from gradegate.compare.screening import Confirmation, Suspect, SuspectId
+from gradegate.compare.terms import Terms
+from gradegate.compare.without_reruns import FixedRuns, judge_fixed
+from gradegate.model.evalset import CaseKey
+from gradegate.model.result import Status
+from gradegate.model.runs import SIDES, Role, RunRequest, Runs, SideName
+
+BASELINE_RUNS = 2
+"""A base that many pull requests are held against must not have been lucky once."""
+_FRESH = frozenset({Role.RECHECK, Role.SCREEN, Role.CONFIRM})
+
+
+def wanted_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
+    """The runs to have next; none where nothing more can be learnt.
+
+    A function of the runs made so far and of nothing else: a killed job that reads them back
+    from its journal goes on exactly where it was.
+    """
+    return (
+        runs.missing(first_pass(terms))
+        or runs.missing(extra_passes(terms, runs))
+        or fresh_runs(terms, runs)
+    )
+
+
+def first_pass(terms: Terms) -> Iterator[RunRequest]:
+    """What every case of both sides is run for once."""
+    for pair in terms.pairs:
+        for side in terms.sides_of(pair):
+            yield RunRequest(side, pair.key, Role.FIRST, terms.first_pass[side, pair.key])
+
+
+def extra_passes(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
+    """Another full pass of both sides, while a criterion looks close."""
+    if not terms.passes_can_be_bought or any(_has_fresh(terms, runs)):
+        return ()
+    look = passes_made(terms, runs)
+    another = tuple(_pass(terms, look))
+    if _is_begun(another, terms, runs):
+        return another
+    if look < len(LOOK_SHARES):
+        grouped = by_criterion(results_of(terms, runs, {}), terms.quarantined)
+        shifts = shifts_of(grouped, runs.base, runs.head)
+        gate = terms.gate
+        if another_pass_wanted(shifts, gate.tolerance_for, alpha=gate.alpha, look=look):
+            return another
+    return ()
+
+
+def _is_begun(one_pass: Iterable[RunRequest], terms: Terms, runs: Runs) -> bool:
+    """Whether some of a pass is made: then all of it is, for half a pass tells nothing."""
+    return any(
+        len(runs.of(side, key, role)) > total - terms.runs[key.suite]
+        for side, key, role, total in one_pass
+    )
+
+
+def passes_made(terms: Terms, runs: Runs) -> int:
+    """How many full passes there are: the first, and those bought."""
+    made = [
+        len(runs.of(side, key, Role.AGAIN)) // per_pass
+        for side, key, _, per_pass in _pass(terms, 1)
+    ]
+    return 1 + min(made, default=0)
+
+
+def _pass(terms: Terms, number: int) -> Iterator[RunRequest]:
+    """So many passes beyond the first, of what both sides have."""
+    for pair in terms.pairs:
+        if pair.head and pair.base:
+            for side in terms.sides_of(pair):
+                yield RunRequest(side, pair.key, Role.AGAIN, number * terms.runs[pair.key.suite])
+
+
+def _has_fresh(terms: Terms, runs: Runs) -> Iterator[bool]:
+    """Whether suspects are being run already: then the passes are all made."""
+    for pair in terms.pairs:
+        for side in terms.sides_of(pair):
+            yield any(run.role in _FRESH for run in runs.of(side, pair.key))
+
+
+def fresh_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
+    """Runs that tell a broken case from a flaky one; one serves all criteria of its case."""
+    return merged(_settled(terms, runs).wanted)
+
+
+def confirmations(terms: Terms, runs: Runs) -> Mapping[SuspectId, Confirmation]:
+    """What fresh runs, or an exact test of recorded ones, came to."""
+    return {**_recorded(terms, runs), **_settled(terms, runs).confirmations}
+
+
+def merged(wanted: Iterable[RunRequest]) -> tuple[RunRequest, ...]:
+    """Of several requests for the same the largest."""
+    most: dict[tuple[CaseKey, Role, SideName], int] = {}
+    for one in wanted:
+        place = (one.case, one.role, one.side)
+        most[place] = max(most.get(place, 0), one.total)
+    return tuple(
+        RunRequest(side, key, role, total) for (key, role, side), total in sorted(most.items())
+    )
+
+
+def results_of(
+    terms: Terms, runs: Runs, settled: Mapping[SuspectId, Confirmation]
+) -> list[PairedResult]:
+    """Every criterion of every pair, as far as it is known."""
+    return [
+        one for pair in terms.pairs for one in paired_results(pair, runs.base, runs.head, settled)
+    ]
+
+
+def _settled(terms: Terms, runs: Runs) -> Settled:
+    """With `confirm_runs = 0` nobody wants fresh runs: the first pass has the last word."""
+    gate = terms.gate
+    if not gate.confirm_runs:
+        return Settled({}, ())
+    suspects = [
+        _suspect(one, terms, runs) for one in _failing(terms, runs) if _is_suspect(one, terms)
+    ]
+    return settle(suspects, alpha=gate.alpha, confirm_runs=gate.confirm_runs)
+
+
+def _failing(terms: Terms, runs: Runs) -> Iterator[PairedResult]:
+    """What fails on head in the first pass; most cases pass, and are not looked at twice."""
+    for pair in terms.pairs:
+        if any(run.result.status is not Status.PASSED for run in runs.of("head", pair.key)):
+            for one in paired_results(pair, runs.base, runs.head, {}):
+                if one.head.standing == "failed":
+                    yield one
+
+
+def _is_suspect(one: PairedResult, terms: Terms) -> bool:
+    """Fails on head, can be run again, and base passed, failed too, or has nothing to say."""
+    if one.base is None:
+        return ("head", one.pair.key.suite) in terms.rerunnable
+    return one.base.standing != "unknown" and terms.can_rerun(one.pair)
+
+
+def _suspect(one: PairedResult, terms: Terms, runs: Runs) -> Suspect:
+    key, name = one.pair.key, one.criterion
+    return Suspect(
+        id=(key, name),
+        is_new=one.base is None,
+        failed_on_both=one.base is not None and one.base.standing == "failed",
+        quarantined=key in terms.quarantined,
+        recheck=outcomes(runs.of("base", key, Role.RECHECK), name),
+        screen=outcomes(runs.of("head", key, Role.SCREEN), name),
+        base=outcomes(runs.of("base", key, Role.CONFIRM), name),
+        head=outcomes(runs.of("head", key, Role.CONFIRM), name),
+    )
+
+
+def _recorded(terms: Terms, runs: Runs) -> Mapping[SuspectId, Confirmation]:
+    """Where an agent cannot be run again, the recordings are all there is: one exact test."""
+    cases = [
+        FixedRuns(
+            id=(pair.key, one.criterion),
+            base=_recorded_outcomes(runs, "base", one),
+            head=_recorded_outcomes(runs, "head", one),
+            quarantined=pair.key in terms.quarantined,
+        )
+        for pair in terms.pairs
+        if not terms.can_rerun(pair) and _several(runs, pair.key)
+        for one in paired_results(pair, runs.base, runs.head, {})
+        if one.base is not None
+    ]
+    return judge_fixed(cases, alpha=terms.gate.alpha)
+
+
+def _several(runs: Runs, key: CaseKey) -> bool:
+    """Whether there is more than one run to test; between single ones a flip is a flip."""
+    return any(len(runs.of(side, key, Role.FIRST)) > 1 for side in SIDES)
+
+
+def _recorded_outcomes(runs: Runs, side: SideName, one: PairedResult) -> tuple[bool | None, ...]:
+    made = runs.of(side, one.pair.key, Role.FIRST)
+    return outcomes((r for r in made if one.criterion in r.result.criteria), one.criterion)

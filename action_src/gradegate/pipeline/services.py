@@ -1,0 +1,172 @@
+"""What an evaluation needs from outside, and the runner that is made of it."""
+
+import asyncio
+import hashlib
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Protocol, Self
+
+from gradegate.criteria.custom import custom_metrics_of
+from gradegate.model.errors import InputError
+from gradegate.model.evalset import Case
+from gradegate.model.masking import SecretMasker
+from gradegate.model.notice import Notice, notice
+from gradegate.model.runs import Side, SideName
+from gradegate.model.settings import JudgeSettings, Suite
+from gradegate.pipeline.case_runner import CaseRunner, Progress, SideRunners, SuiteRunner
+from gradegate.pipeline.journal import Journal
+from gradegate.pipeline.prepare import Prepared, PreparedSide
+from gradegate.pipeline.score import warm_up
+from gradegate.ports import AgentRunner, Ask, Judge, MetricCaller, Store
+
+
+class AgentFactory(Protocol):
+    """Makes agents run; closing it ends whatever they left behind."""
+
+    def runner_for(
+        self, suite: Suite, side: Side, ask: Ask, cases: Sequence[Case] | None
+    ) -> AgentRunner:
+        """A suite's agent on a side. Cases are given for head: a recording may hold no others."""
+        ...
+
+    def metrics_for(self, suite: Suite, side: Side) -> AbstractAsyncContextManager[MetricCaller]:
+        """Who calls the user's own metrics of a suite."""
+        ...
+
+    def warnings(self) -> Sequence[Notice]:
+        """What a reader should know about how the agents were run; whole once it is closed."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@dataclass(frozen=True)
+class Services:
+    """The outside, as the evaluation sees it."""
+
+    store: Store
+    judge: Callable[[JudgeSettings, Sequence[Path]], Judge]
+    """With the agents' folders, which may say which of Google's projects is meant."""
+    agents: Callable[[], AgentFactory]
+    today: date
+    masker: SecretMasker = field(default_factory=SecretMasker)
+    """Values that nothing we write may show."""
+    progress: Progress = lambda _done, _total: None
+
+
+@asynccontextmanager
+async def open_runner(prepared: Prepared, services: Services) -> AsyncIterator[CaseRunner]:
+    """The one set-up: judge, agents of both sides and users' own metrics, made ready and closed.
+
+    What the runs cost and what a reader should know of the agents is whole once it is closed.
+    """
+    judge_settings = prepared.policy.judge
+    async with AsyncExitStack() as stack:
+        judge = await stack.enter_async_context(
+            services.judge(judge_settings, prepared.agent_folders)
+        )
+        factory = services.agents()
+        async with AsyncExitStack() as agents:
+            agents.enter_context(factory)
+            warming = asyncio.create_task(asyncio.to_thread(warm_up, prepared.head.cases))
+            sides, warnings = await _sides(prepared, factory, judge, agents)
+            metrics = await _metrics(prepared, factory, agents)
+            runner = CaseRunner(
+                Journal(services.store, _job(prepared), services.masker),
+                judge,
+                sides,
+                {pair.key: pair.head for pair in prepared.pairs if pair.head},
+                metrics=metrics,
+                deadline=_deadline(prepared),
+                progress=services.progress,
+            )
+            yield runner
+            await warming
+            await runner.finish()
+            runner.usage = judge.usage(time.monotonic() - prepared.began)
+    runner.warnings = (*warnings, *factory.warnings())
+
+
+def _deadline(prepared: Prepared) -> float | None:
+    """When to stop running agents."""
+    limit = prepared.policy.gate.time_limit
+    return prepared.began + limit * 60 if limit else None
+
+
+def _job(prepared: Prepared) -> str:
+    """Which comparison this is: the same two sides again go on where they were."""
+    sides = [prepared.head.fingerprint, prepared.base.fingerprint if prepared.base else ""]
+    return hashlib.sha256("|".join(sides).encode()).hexdigest()
+
+
+async def _sides(
+    prepared: Prepared, factory: AgentFactory, ask: Ask, stack: AsyncExitStack
+) -> tuple[dict[SideName, SideRunners], list[Notice]]:
+    """The agents of both sides, made ready at the same time."""
+    head, base = prepared.head, prepared.base
+    agents, theirs = await asyncio.gather(
+        asyncio.gather(*(_agent(suite, head, factory, ask, stack) for suite in head.suites)),
+        asyncio.gather(
+            *(_base_agent(s, base, factory, ask, stack) for s in (base.suites if base else ()))
+        ),
+    )
+    sides: dict[SideName, SideRunners] = {
+        "head": dict(zip((suite.name for suite in head.suites), agents, strict=True))
+    }
+    if base is None:
+        return sides, []
+    found = dict(zip((suite.name for suite in base.suites), theirs, strict=True))
+    able = {name: one for name, one in found.items() if isinstance(one, SuiteRunner)}
+    warnings = [
+        notice("base.no_agent", suite=name, why=why)
+        for name, why in found.items()
+        if isinstance(why, Notice)
+    ]
+    if able:
+        sides["base"] = able
+    return sides, warnings
+
+
+async def _agent(
+    suite: Suite, head: PreparedSide, factory: AgentFactory, ask: Ask, stack: AsyncExitStack
+) -> SuiteRunner:
+    """Head's agent. One that cannot be made ready leaves its cases without a score."""
+    runner = factory.runner_for(suite, head.side, ask, head.cases)
+    await stack.enter_async_context(runner)
+    return SuiteRunner(runner, head.identities[suite.name], await runner.prepare())
+
+
+async def _base_agent(
+    suite: Suite, base: PreparedSide | None, factory: AgentFactory, ask: Ask, stack: AsyncExitStack
+) -> SuiteRunner | Notice:
+    """Base's agent, or why it cannot be run: that is nothing to hold against head."""
+    assert base is not None  # noqa: S101 - asked for base's suites alone
+    try:
+        runner = factory.runner_for(suite, base.side, ask, None)
+        await stack.enter_async_context(runner)
+        reason = await runner.prepare()
+    except InputError as error:
+        return Notice(text=str(error))
+    return reason or SuiteRunner(runner, base.identities[suite.name])
+
+
+async def _metrics(
+    prepared: Prepared, factory: AgentFactory, stack: AsyncExitStack
+) -> dict[str, MetricCaller]:
+    """Who calls the user's own metrics, for the suites that have any.
+
+    Head's are called for both sides, as its eval sets and configs are: a metric that changed
+    must not pass for an agent that did.
+    """
+    wanted = {one.suite for one in prepared.head.cases if custom_metrics_of(one.config)}
+    return {
+        suite.name: await stack.enter_async_context(factory.metrics_for(suite, prepared.head.side))
+        for suite in prepared.head.suites
+        if suite.name in wanted
+    }
