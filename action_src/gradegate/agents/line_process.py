@@ -19,6 +19,10 @@ _LOG_BYTES = 8 * 1024
 _LOG_LINES = 20
 _EXCERPT = 200
 _GRACE = 2.0
+_UNREAD = 0.5
+"""Seconds for what an ended program has left in its pipes, which its children may hold open."""
+_ENDING = 5.0
+"""Seconds to end in for a program that closed its output, as one that ends does first."""
 _STDIN, _STDOUT = 0, 1
 LIBRARIES = {k: v for k, v in os.environ.items() if k == "LD_LIBRARY_PATH"}
 """All that our own interpreter may need of our environment to start once more."""
@@ -225,12 +229,12 @@ class LineProcess(asyncio.SubprocessProtocol):
         """Asyncio's word that a pipe was closed, as the end of the program does too."""
         del exc
         if fd == _STDOUT:
-            self._break_soon("the program closed its standard output")
+            self._break_soon("the program closed its standard output", _ENDING)
 
     def process_exited(self) -> None:
         """Asyncio's word that the program ended; what it started may hold its pipes."""
         self.kill()
-        self._break_soon(self._ending())
+        self._break_soon(self._ending(), _UNREAD)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Asyncio's word that the program ended and all it wrote has been read."""
@@ -290,9 +294,9 @@ class LineProcess(asyncio.SubprocessProtocol):
                 pending.answer.set_result(self._failure(reason))
         self._pending.clear()
 
-    def _break_soon(self, reason: str) -> None:
-        """Leave what is still in the pipes a moment to be read."""
-        asyncio.get_running_loop().call_later(_GRACE / 4, self._break, reason)
+    def _break_soon(self, reason: str, seconds: float) -> None:
+        """Unless something that says more comes meanwhile."""
+        asyncio.get_running_loop().call_later(seconds, self._break, reason)
 
     def _ending(self) -> str:
         code = self._transport.get_returncode()
