@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.integration.adk import adk_python
 from tests.places import open_place
 from tests.standins.warm_adk import warm_python
+
+settings.register_profile(
+    "anywhere", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("anywhere")  # a slow machine fails nothing, and no example comes by chance
 
 _CACHE = pytest.StashKey[Path]()
 

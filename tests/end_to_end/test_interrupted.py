@@ -16,7 +16,7 @@ CASES = [case(f"case {n:03}", turn(f"q{n}", "fine", {"name": f"tool{n}"})) for n
 CONFIG = '{"criteria": {"tool_trajectory_avg_score": 1.0}}'
 MOST = 150
 """Runs after which the agent answers no more, for as long as there is a file `held`."""
-PATIENCE = 120.0
+PATIENCE = 600.0
 
 
 @pytest.fixture

@@ -152,7 +152,7 @@ async def test_no_more_calls_are_under_way_than_allowed(tmp_path: Path) -> None:
         gemini.hold()
         judge = GeminiProvider.from_environ(gemini.environ)
         async with (
-            asyncio.timeout(120),
+            asyncio.timeout(600),
             JudgeClient(judge, store, JudgeSettings(max_parallel=16), retry=retry) as ask,
         ):
             asked = [asyncio.create_task(ask(question(f"<{n}>"), 5)) for n in range(QUESTIONS)]

@@ -37,7 +37,7 @@ def ask(
 ) -> requests.Response:
     """One request, without anything of PyGithub's around it."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return requests.request(method, github.url + path, json=body, headers=headers, timeout=60)
+    return requests.request(method, github.url + path, json=body, headers=headers, timeout=600)
 
 
 def annotation(**fields: Any) -> dict[str, Any]:
@@ -242,17 +242,17 @@ def test_as_a_program() -> None:
             "faults": {"kind": "server_error", "status": 503, "method": "GET"},
         }
         for name, setting in settings.items():
-            answer = requests.post(f"{url}/_standin/{name}", json=setting, timeout=60)
+            answer = requests.post(f"{url}/_standin/{name}", json=setting, timeout=600)
             assert answer.status_code == 204, answer.text
-        assert requests.post(f"{url}/_standin/pulls", json={"x": 1}, timeout=60).status_code == 422
-        assert requests.get(f"{url}/_standin/other", timeout=60).status_code == 404
+        assert requests.post(f"{url}/_standin/pulls", json={"x": 1}, timeout=600).status_code == 422
+        assert requests.get(f"{url}/_standin/other", timeout=600).status_code == 404
         headers = {"Authorization": f"token {JOB_TOKEN}"}
         comments = f"{url}/repos/my/repo/issues/4/comments"
-        statuses = [requests.get(comments, headers=headers, timeout=60).status_code for _ in "12"]
+        statuses = [requests.get(comments, headers=headers, timeout=600).status_code for _ in "12"]
         checks = requests.post(
-            f"{url}/repos/my/repo/check-runs", json=CHECK, headers=headers, timeout=60
+            f"{url}/repos/my/repo/check-runs", json=CHECK, headers=headers, timeout=600
         )
-        state = requests.get(f"{url}/_standin/state", timeout=60).json()
+        state = requests.get(f"{url}/_standin/state", timeout=600).json()
         program.send_signal(signal.SIGTERM)
         assert program.wait(60) == 0
     assert (statuses, checks.status_code) == ([503, 200], 403)

@@ -69,7 +69,7 @@ def texts(trace: Trace) -> list[str]:
 
 def wait_for(what: Callable[[], T]) -> T:
     """The first true answer; an assertion where there is none for longer than anything takes."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not (answer := what()):
         assert time.monotonic() < deadline
         time.sleep(0.02)

@@ -217,7 +217,7 @@ async def test_a_case_has_its_time_and_no_more(sandbox: Sandbox) -> None:
     runner = CommandAgent(launch, turn_timeout=60, case_timeout=7.5, max_sessions=1)
     (trace,) = await run_all(runner, case(*["wait 1"] * 8))
     assert "took more than 7.5 s over the case" in (trace.error or "")
-    assert 2 <= len(trace.invocations) <= 7
+    assert 1 <= len(trace.invocations) <= 7
 
 
 async def test_garbage_and_an_exit_in_turn_two_harm_nobody_else(sandbox: Sandbox) -> None:

@@ -92,7 +92,7 @@ def test_several_processes_write_at_once(tmp_path: Path) -> None:
         process.stdin.write("go\n")
         process.stdin.flush()
     for process in writers:
-        process.communicate(timeout=60)
+        process.communicate(timeout=600)
         assert process.returncode == 0
     with SqliteStore(file) as store:
         for name in "abcd":

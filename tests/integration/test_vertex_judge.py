@@ -26,7 +26,7 @@ from tests.standins.gemini.faults import Fault, always
 from tests.standins.vertex import KEY, VertexStandin
 from tests.standins.vertex.server import texts_of
 
-LONG = 60.0
+LONG = 600.0
 """Seconds: less than the answer that hangs takes, more than any machine needs."""
 TASK = "multi_turn_task_success_v1"
 
@@ -282,7 +282,7 @@ def probe(environ: dict[str, str], *options: str) -> subprocess.CompletedProcess
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
 
 

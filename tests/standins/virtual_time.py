@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-_GIVEN_UP = 120.0
+_GIVEN_UP = 600.0
 """Real seconds for what is owed, so that a mistake ends; no machine is that slow."""
 _LOOK_AGAIN = 0.02
 

@@ -4,7 +4,7 @@ import re
 import threading
 from dataclasses import dataclass, field
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 300.0
 
 
 @dataclass

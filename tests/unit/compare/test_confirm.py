@@ -230,7 +230,7 @@ def test_more_suspects_need_more_runs() -> None:
 results = st.lists(st.booleans(), min_size=24, max_size=24).map(tuple)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(base=results, head=results)
 def test_every_run_asked_for_was_needed(base: Outcomes, head: Outcomes) -> None:
     """Whatever the runs show, one fewer would not have settled it."""
@@ -243,7 +243,7 @@ def test_every_run_asked_for_was_needed(base: Outcomes, head: Outcomes) -> None:
         suspect = replace(suspect, base=base[:total], head=head[:total])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(base=results, head=results, more=st.integers(0, 8), lost=st.integers(0, MOST_LOST))
 def test_the_outcome_is_a_matter_of_the_runs_alone(
     base: Outcomes, head: Outcomes, more: int, lost: int

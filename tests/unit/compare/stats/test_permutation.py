@@ -183,7 +183,7 @@ def test_above_a_thousand_cases_it_is_normal(runs: int) -> None:
 scores = st.floats(0, 1).map(lambda score: round(score, 2))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(scores, scores), min_size=1, max_size=9))
 def test_one_side_up_is_the_other_down(pairs: list[tuple[float, float]]) -> None:
     """Swapping base and head swaps the two chances."""
