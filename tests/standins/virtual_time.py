@@ -47,21 +47,21 @@ class _Jump(selectors.DefaultSelector):
         events = super().select(0)
         if events or timeout == 0:
             return events
-        if self._owed is not None and (events := self._what_is_owed(timeout is None)):
+        if self._owed is not None and (events := self._what_is_owed(certain=timeout is None)):
             return events
         if timeout is None:
             raise RuntimeError("everyone waits for something that will not happen")
         self._loop.clock += timeout
         return []
 
-    def _what_is_owed(self, for_certain: bool) -> Any:
+    def _what_is_owed(self, *, certain: bool) -> Any:
         """What comes while something is owed; asked again and again, as a debt can be let go.
 
         A service that decides to leave a call hanging sends nothing that would wake us.
         """
         assert self._owed is not None
         until = time.monotonic() + _GIVEN_UP
-        while for_certain or self._owed():
+        while certain or self._owed():
             if events := super().select(_LOOK_AGAIN):
                 return events
             if time.monotonic() > until:
