@@ -22,7 +22,7 @@ define MAKE_VENV
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container mutants test-slow
+.PHONY: help bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container mutants test-slow test-trust
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
@@ -46,6 +46,9 @@ test: $(READY) ## unit, integration and end-to-end tests: something of everythin
 
 test-slow: $(READY) ## the rest of them: what costs more than it tells day by day
 	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m slow
+
+test-trust: $(READY) ## attacks that must not succeed, and a list of which held; as root, to carry out all of them
+	$(BIN)/pytest -q -n $(WORKERS) --dist loadfile -p tests.attacks -m trust
 
 test-parity: $(READY) $(PARITY_READY) ## scores against google-adk's own, in its own environment
 	$(BIN)/pytest -q tests/parity
