@@ -6,7 +6,8 @@ from statistics import fmean
 from typing import Literal
 
 from gradegate.compare.pairing import Pair
-from gradegate.compare.screening import Confirmation, SuspectId
+from gradegate.compare.screening import NO_RUNS, Confirmation, SuspectId
+from gradegate.compare.stats.exact import Count
 from gradegate.criteria import registry
 from gradegate.model.notice import Notice, with_code
 from gradegate.model.report import CaseCriterion, Change, Verdict
@@ -138,6 +139,8 @@ class PairedResult:
     head: SideSummary
     settled: Confirmation | None
     """What fresh runs, or an exact test of recorded ones, came to."""
+    every_run: tuple[Count, Count] = (NO_RUNS, NO_RUNS)
+    """Of base and of head, whatever each was made for, but for full passes bought later."""
 
     @property
     def is_added(self) -> bool:
@@ -221,14 +224,13 @@ class PairedResult:
         )
 
     def _counts(self) -> tuple[tuple[int, int], tuple[int, int]]:
-        """Passed and all runs a side: the fresh ones where there are any, else the first pass."""
-        if self.settled is not None and self.settled.base.runs + self.settled.head.runs:
+        """Passed and all runs a side that led to the verdict.
+
+        A test says how sure it is of the runs that it tested, and of no others.
+        """
+        if self.settled is not None and self.settled.confirmed:
             return self.settled.base, self.settled.head
-        base = self.base
-        return (
-            (base.passed, base.evaluated) if base else (0, 0),
-            (self.head.passed, self.head.evaluated),
-        )
+        return self.every_run
 
 
 def paired_results(
@@ -246,9 +248,16 @@ def paired_results(
             None if earlier is None else summarize(earlier, name),
             summarize(runs, name),
             settled.get((pair.key, name)),
+            (_count(earlier or (), name), _count(runs, name)),
         )
         for name in gated_names(runs)
     ]
+
+
+def _count(runs: Iterable[ScoredRun], criterion: str) -> Count:
+    """Of all runs but extra full passes, which are made for the criterion's mean."""
+    told = outcomes((run for run in runs if run.role is not Role.AGAIN), criterion)
+    return Count.of(one for one in told if one is not None)
 
 
 def gated_names(runs: Sequence[ScoredRun]) -> list[str]:

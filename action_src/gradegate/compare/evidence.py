@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
+from gradegate.compare.clipping import clip, clip_together
 from gradegate.criteria import registry
 from gradegate.criteria.base.judged import Judged
 from gradegate.model.evalset import Case, Invocation
@@ -11,7 +12,10 @@ from gradegate.model.result import CaseResult, InvocationResult
 from gradegate.model.runs import ScoredRun, Trace
 
 LONGEST_TEXT = 20_000
-"""Of one quoted text; a report is read by people and posted by programs with limits."""
+"""Of one quoted text; a report is read by people and posted by programs with limits.
+
+Two longer texts are compared before they are cut: what differs stays.
+"""
 
 
 def evidence_of(case: Case, base: Sequence[ScoredRun], head: Sequence[ScoredRun]) -> Evidence:
@@ -22,18 +26,54 @@ def evidence_of(case: Case, base: Sequence[ScoredRun], head: Sequence[ScoredRun]
     )
     return Evidence(
         turns=tuple(
-            TurnEvidence(
-                asked=_clip(_asked(expected, earlier, now)),
-                expected=_said(expected, wanted=True),
-                base=_said(earlier),
-                head=_said(now),
-                judged=tuple(_judged(number, before, after)),
+            _turn_evidence(expected, earlier, now).model_copy(
+                update={"judged": tuple(_judged(number, before, after, case))}
             )
             for number, (expected, earlier, now) in enumerate(turns)
         ),
         base_error=_error(before),
         head_error=_error(after),
     )
+
+
+def _turn_evidence(
+    expected: Invocation | None, base: Invocation | None, head: Invocation | None
+) -> TurnEvidence:
+    """What was said and called; head's words are held against base's, or else the expected."""
+    wanted = _said(expected, wanted=True)
+    before, after = _said(base), _said(head)
+    if before is not None and after is not None:
+        before, after = _clipped_together(before, after)
+    elif wanted is not None and after is not None:
+        wanted, after = _clipped_together(wanted, after)
+    return TurnEvidence(
+        asked=_clip(_asked(expected, base, head)),
+        expected=wanted and _clipped(wanted),
+        base=before and _clipped(before),
+        head=after and _clipped(after),
+    )
+
+
+def _clipped_together(before: SideAnswer, after: SideAnswer) -> tuple[SideAnswer, SideAnswer]:
+    old, new = clip_together(before.text, after.text, LONGEST_TEXT)
+    return before.model_copy(update={"text": old}), after.model_copy(update={"text": new})
+
+
+def _clipped(said: SideAnswer) -> SideAnswer:
+    if len(said.text) <= LONGEST_TEXT + 1:
+        return said
+    return said.model_copy(update={"text": _clip(said.text)})
+
+
+def _rubrics(case: Case, criterion: str) -> dict[str, str]:
+    """What the rubrics that a criterion asks of the case say, by their ids."""
+    definition = case.definition
+    listed = [definition.rubrics, *(turn.rubrics for turn in definition.conversation or ())]
+    found = [rubric for own in listed for rubric in own or ()]
+    entry = case.config.criteria.get(criterion)
+    if entry is not None and criterion in registry.built():
+        found += getattr(registry.parse(criterion, entry), "rubrics", ())
+    return {one.rubric_id: one.text for one in found if one.text}
 
 
 def _representative(runs: Sequence[ScoredRun], *, passing: bool) -> ScoredRun | None:
@@ -59,21 +99,25 @@ def _said(invocation: Invocation | None, *, wanted: bool = False) -> SideAnswer 
     if invocation is None or (wanted and invocation.final_response is None):
         return None
     tools = tuple(ToolUse(name=call.name or "", args=call.args) for call in invocation.tool_calls)
-    return SideAnswer(text=_clip(invocation.response_text), tools=tools)
+    return SideAnswer(text=invocation.response_text, tools=tools)
 
 
-def _judged(number: int, base: ScoredRun | None, head: ScoredRun | None) -> Iterator[JudgedItem]:
+def _judged(
+    number: int, base: ScoredRun | None, head: ScoredRun | None, case: Case
+) -> Iterator[JudgedItem]:
     """The judge's word on a turn wherever it is no, or differs between the sides."""
     after = head.result if head else None
     for name in sorted(after.criteria if after else ()):
         now = _by_subject(name, after, number)
+        rubrics = _rubrics(case, name) if now else {}
         earlier = _by_subject(name, base.result if base else None, number)
         for subject, one in now.items():
             was = earlier.get(subject)
             if not one.good or (was and was.verdict != one.verdict):
                 yield JudgedItem(
                     criterion=name,
-                    subject=_clip(subject),
+                    subject=_clip(rubrics.get(subject, subject)),
+                    rubric_id=subject if subject in rubrics else None,
                     base=was.verdict if was else None,
                     head=one.verdict,
                     reason=_clip(one.reason) or None,
@@ -91,4 +135,4 @@ def _turn(result: CaseResult | None, name: str, number: int) -> InvocationResult
 
 
 def _clip(text: str) -> str:
-    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}…"
+    return clip(text, LONGEST_TEXT)

@@ -181,8 +181,7 @@ def _example(threshold: float, rubric_id: str, text: str) -> dict[str, Any]:
 
 
 def _asked(rubric: Rubric) -> dict[str, str]:
-    text = rubric.rubric_content.text_property or rubric.description or ""
-    return {"rubric_id": rubric.rubric_id, "rubric": text}
+    return {"rubric_id": rubric.rubric_id, "rubric": rubric.text}
 
 
 def _outcome(rubric_id: str, votes: Votes[RubricVerdicts]) -> RubricScore:

@@ -84,6 +84,11 @@ class Rubric(AdkValue):
     description: str | None = None
     type: str | None = None
 
+    @property
+    def text(self) -> str:
+        """What it asks."""
+        return self.rubric_content.text_property or self.description or ""
+
 
 class AgentDetails(AdkValue):
     """One agent of an app: its instructions and the tools it was given."""

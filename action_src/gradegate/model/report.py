@@ -181,6 +181,7 @@ class JudgedItem(Value):
     criterion: str
     subject: str
     """The rubric, or the sentence; empty where it is the answer as a whole."""
+    rubric_id: str | None = None
     base: str | None = None
     head: str | None = None
     reason: str | None = None

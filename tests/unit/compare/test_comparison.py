@@ -89,3 +89,24 @@ def test_what_fresh_runs_came_to_stands_with_the_case() -> None:
     assert (one.passed, one.runs) == ((5, 0), (5, 5))
     assert fine.criteria[MATCH].verdict is Verdict.UNCHANGED
     assert fine.criteria[MATCH].runs == (1, 1)
+
+
+def test_a_flaky_case_tells_of_all_runs_that_showed_it() -> None:
+    """Also of the failed one that made it a suspect: 2 of 2 would be no flaky case at all."""
+    runs = sides({"a": "p"}, {"a": "f"})
+    add(runs, "head", CASES[0], Role.SCREEN, "pp")
+    (case,) = compare(terms_of([both(CASES[0])]), runs).cases
+    one = case.criteria[MATCH]
+    assert one.verdict is Verdict.FLAKY
+    assert (one.passed, one.runs) == ((1, 2), (1, 3))
+
+
+def test_a_case_that_fails_on_base_as_well_tells_of_all_runs_that_showed_it() -> None:
+    """Of those run again, too; not of passes that were bought for the mean of all cases."""
+    runs = sides({"a": "f"}, {"a": "f"})
+    add(runs, "base", CASES[0], Role.RECHECK, "f")
+    add(runs, "head", CASES[0], Role.AGAIN, "p")
+    (case,) = compare(terms_of([both(CASES[0])]), runs).cases
+    one = case.criteria[MATCH]
+    assert one.verdict is Verdict.UNCHANGED
+    assert (one.passed, one.runs) == ((0, 0), (2, 1))

@@ -176,3 +176,35 @@ def test_a_very_long_text_is_clipped() -> None:
     assert turn.head is not None
     assert len(turn.head.text) == LONGEST_TEXT + 1
     assert turn.head.text.endswith("…")
+
+
+@pytest.mark.parametrize("place", [0, 30_000, 59_000])
+def test_what_differs_in_very_long_texts_is_kept(place: int) -> None:
+    """They are compared before they are clipped, and what they share is left out in both."""
+    words = [f"word{number}. " for number in range(10_000)]
+    old, new = "".join(words), "".join([*words[: place // 9], "Changed! ", *words[place // 9 :]])
+    base, head = [a_run(Status.PASSED, said(old))], [a_run(Status.FAILED, said(new))]
+    (turn,) = evidence_of(CASE, base, head).turns
+    assert turn.base is not None
+    assert turn.head is not None
+    assert max(len(turn.base.text), len(turn.head.text)) <= LONGEST_TEXT + 1
+    assert "Changed! " in turn.head.text
+    assert turn.head.text.replace("Changed! ", "") == turn.base.text
+
+
+def test_a_rubric_is_shown_with_what_it_asks() -> None:
+    """Its id tells a reader nothing; each criterion has rubrics of its own."""
+    name = "rubric_based_final_response_quality_v1"
+    rubrics = [{"rubric_id": "polite", "rubric_content": {"text_property": "Is it polite?"}}]
+    case = a_case(criteria={name: {"threshold": 0.8, "rubrics": rubrics}}, rubrics=["brief"])
+    given = InvocationResult(
+        score=0.0,
+        rubrics=tuple(RubricScore(rubric_id=one, score=0.0) for one in ("polite", "brief")),
+    )
+    head = [a_run(Status.FAILED, said("b"), judged={name: given, "kindness": rubric(0.0)})]
+    (turn,) = evidence_of(case, [], head).turns
+    assert [(one.criterion, one.subject, one.rubric_id) for one in turn.judged] == [
+        ("kindness", "polite", None),
+        (name, "Is it polite?", "polite"),
+        (name, "about brief", "brief"),
+    ]
