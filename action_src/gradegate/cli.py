@@ -3,13 +3,17 @@
 import gc
 import os
 import sys
+import traceback
 from argparse import SUPPRESS, ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
 from importlib import import_module
 from types import ModuleType
 from typing import NamedTuple
 
 from gradegate import __version__
+from gradegate.files.credentials import known_secrets
+from gradegate.model.masking import MaskedStream
 
 Command = Callable[[Namespace, Mapping[str, str]], int]
 
@@ -79,21 +83,28 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. No traceback reaches a user, unless `--debug` asks for it."""
-    from gradegate.model.errors import GradegateError
-
     words = sys.argv[1:] if arguments is None else list(arguments)
     parser = _parser(words)
     options = parser.parse_args(words)
     if options.command is None:
         parser.print_help(sys.stderr)
         return 2
+    secrets = known_secrets(os.environ)
+    out, err = (MaskedStream(stream, secrets) for stream in (sys.stdout, sys.stderr))
+    with redirect_stdout(out), redirect_stderr(err):
+        return _run(options)
+
+
+def _run(options: Namespace) -> int:
+    from gradegate.model.errors import GradegateError
+
     try:
         chosen = COMMANDS[options.command]
         command: Command = getattr(_module(chosen), chosen.function)
         return command(options, os.environ)
     except GradegateError as error:
         if options.debug:
-            raise
+            traceback.print_exc()
         sys.stderr.write(f"gradegate: {error}\n")
         return error.exit_code
     except KeyboardInterrupt:
@@ -101,9 +112,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - told as the bug that it is
         if options.debug:
-            raise
+            traceback.print_exc()
         sys.stderr.write(
             f"gradegate: internal error: {type(error).__name__}: {error}\n"
             f"This is a bug: please report it at {ISSUES} with what `--debug` shows.\n"

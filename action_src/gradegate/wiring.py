@@ -3,16 +3,17 @@
 Adapters are imported where they are wanted: most jobs take few of them.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pydantic import SecretStr
 
+from gradegate.files.credentials import known_secrets
 from gradegate.judge.client import JudgeClient
+from gradegate.judge.discreet import DiscreetProvider
 from gradegate.judge.providers.router import open_router
-from gradegate.judge.usage import JudgeProgress
 from gradegate.model.masking import SecretMasker
 from gradegate.model.runs import Traces
 from gradegate.model.settings import JudgeSettings
@@ -30,12 +31,19 @@ RUNNER_FOLDER = ".gradegate"
 def services(machine: Machine, store: Path) -> Iterator[Services]:
     """The outside world, with progress on standard error and the store open."""
     with ProgressLine() as line, SqliteStore(store) as opened:
+
+        def judge(settings: JudgeSettings, folders: Sequence[Path], secrets: SecretMasker) -> Judge:
+            # Recorded answers are not kept among those of models.
+            kept = opened if machine.answers is None else memory_store()
+            provider = DiscreetProvider(open_router(machine, folders, settings), secrets)
+            return JudgeClient(provider, kept, settings, progress=line.asked)
+
         yield Services(
             store=opened,
-            judge=lambda settings, folders: _judge(machine, settings, opened, folders, line.asked),
+            judge=judge,
             agents=lambda: _agents(machine),
             today=datetime.now(UTC).date(),
-            masker=SecretMasker.in_environ(machine.environ),
+            masker=known_secrets(machine.environ),
             progress=line.runs,
         )
 
@@ -90,16 +98,3 @@ def _agents(machine: Machine) -> AgentFactory:
     from gradegate.agents.factory import SandboxedAgents
 
     return SandboxedAgents(machine)
-
-
-def _judge(
-    machine: Machine,
-    settings: JudgeSettings,
-    store: Store,
-    folders: Sequence[Path],
-    progress: Callable[[JudgeProgress], None],
-) -> Judge:
-    """The way to the judges; folders of agents may say which of Google's projects is meant."""
-    # Recorded answers are not kept among those of models.
-    kept = store if machine.answers is None else memory_store()
-    return JudgeClient(open_router(machine, folders, settings), kept, settings, progress=progress)

@@ -262,3 +262,4 @@ def test_debug_shows_the_traceback_wherever_it_is_asked_for(project: Project) ->
         done = project.gradegate(*arguments, "--suite", "dsk")
         assert "Traceback" in done.stderr
         assert "InputError" in done.stderr
+        assert done.returncode == 2, "as without it"

@@ -363,3 +363,24 @@ def test_a_plain_python_is_found_where_path_has_none(tmp_path: Path) -> None:
     assert found == f"{tmp_path}:{ours}"
     assert agent_environment(bare, [], tmp_path, ["node"])["PATH"] == str(tmp_path)
     assert agent_environment({"PATH": ours}, [], tmp_path, ["python"])["PATH"] == ours
+
+
+@pytest.mark.trust
+@pytest.mark.parametrize("words", ["log", "fail", "say"])
+async def test_no_cut_leaves_half_a_key(tmp_path: Path, words: str) -> None:
+    """A key that an agent puts where its words are clipped leaves no part of itself."""
+    key = "k9" * 40
+    program = (
+        "import os, json, sys\nkey = os.environ['A_KEY']\n"
+        + {
+            "log": "sys.stderr.write('a' * 8_172 + key + 'b' * 8_152)",
+            "fail": "print(json.dumps({'session': 's1', 'error': 'a' * 3_960 + key}))",
+            "say": "print('a' * 160 + key)",
+        }[words]
+    )
+    environ = {**agent_environment(os.environ, [], tmp_path), "A_KEY": key}
+    launch = Launch([sys.executable, "-c", program], tmp_path, environ)
+    (trace,) = await run_all(CommandAgent(launch), case("hello"))
+    assert trace.error
+    assert len(trace.error) > 150
+    assert "k9k9" not in trace.error

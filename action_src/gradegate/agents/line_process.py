@@ -14,8 +14,12 @@ from typing import Any
 
 from pydantic_core import from_json
 
+from gradegate.files.credentials import known_secrets
+from gradegate.model.masking import SecretMasker
+
 LINE_LIMIT = 16 * 1024 * 1024
 _LOG_BYTES = 8 * 1024
+_LONGEST_SECRET = 16 * 1024
 _LOG_LINES = 20
 _EXCERPT = 200
 _GRACE = 2.0
@@ -106,7 +110,8 @@ class LineProcess(asyncio.SubprocessProtocol):
     the latest reason for either.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, secrets: SecretMasker) -> None:
+        """With what the program may repeat and nobody is to read: all it says is without it."""
         self.broken: str | None = None
         self.trouble: str | None = None
         self.retired = False
@@ -116,6 +121,7 @@ class LineProcess(asyncio.SubprocessProtocol):
         self._asked = 0
         self._latest_answered = 0
         self._unread = bytearray()
+        self._secrets = secrets
         self._log = b""
         self._gone = asyncio.Event()
         self._transport: asyncio.SubprocessTransport
@@ -126,7 +132,7 @@ class LineProcess(asyncio.SubprocessProtocol):
         ours, theirs = socket.socketpair()
         with ours, theirs:
             _, process = await asyncio.get_running_loop().subprocess_exec(
-                cls,
+                lambda: cls(known_secrets(launch.env)),
                 *supervisor("run", str(theirs.fileno())),
                 env=LIBRARIES,
                 pass_fds=[theirs.fileno()],
@@ -196,7 +202,8 @@ class LineProcess(asyncio.SubprocessProtocol):
 
     def log_tail(self) -> str:
         """The last lines of what the program wrote to standard error."""
-        lines = self._log.decode(errors="replace").splitlines()
+        # Cut after it was masked: half a key is much of it.
+        lines = self._said(self._log)[-_LOG_BYTES:].splitlines()
         return "\n".join(lines[-_LOG_LINES:])
 
     def with_log(self, reason: str) -> str:
@@ -212,7 +219,7 @@ class LineProcess(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Asyncio's word that the program wrote something."""
         if fd != _STDOUT:
-            self._log = (self._log + data)[-_LOG_BYTES:]
+            self._log = (self._log + data)[-_LOG_BYTES - _LONGEST_SECRET :]
             return
         if self.broken:
             return
@@ -255,10 +262,14 @@ class LineProcess(asyncio.SubprocessProtocol):
         except ValueError:
             answer = None
         if not isinstance(answer, dict) or not isinstance(answer.get("session"), str):
-            shown = line[:_EXCERPT].decode(errors="replace")
+            shown = self._said(line[: _EXCERPT + _LONGEST_SECRET])[:_EXCERPT]
             self._break(f"the program wrote a line that is not an answer in JSON: {shown}")
             return
-        self._deliver(answer["session"], answer)
+        discreet = self._secrets.hide_all(answer)
+        self._deliver(discreet["session"], discreet)
+
+    def _said(self, data: bytes) -> str:
+        return self._secrets.hide(data.decode(errors="replace"))
 
     def _deliver(self, session: str, answer: Answer) -> None:
         self.has_answered = True

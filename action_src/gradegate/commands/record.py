@@ -83,7 +83,7 @@ async def _scored(prepared: Prepared, outside: Services) -> Results:
     async with open_runner(prepared, outside) as runner:
         terms = terms_of(prepared, runner, outside.today)
         await runner.make_wanted(lambda _: first_pass(terms))
-    return outside.masker.hide_in(runner.results("head", "", "", None))
+    return runner.secrets.hide_in(runner.results("head", "", "", None))
 
 
 def _as_loaded(traces: Traces, loaded: LoadedSuite, given: Sequence[Path]) -> Traces:
@@ -139,7 +139,7 @@ async def _recorded(prepared: Prepared, outside: Services, agent: str) -> list[T
             raise InputError(f"the agent in {agent} cannot be run: {reason.text}")
         terms = terms_of(prepared, runner, outside.today)
         outcomes = await runner.outcomes(first_pass(terms))
-    return [outside.masker.hide_in(_trace(outcome)) for outcome in outcomes]
+    return [runner.secrets.hide_in(_trace(outcome)) for outcome in outcomes]
 
 
 def _copied(agent: Path, into: Path, environ: Mapping[str, str]) -> tuple[Side, str]:

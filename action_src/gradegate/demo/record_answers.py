@@ -111,7 +111,7 @@ async def record(file: Path) -> None:
         with services(machine, folder / "store.sqlite") as outside:
             store = outside.store
             recording = replace(
-                outside, judge=lambda settings, _: JudgeClient(provider, store, settings)
+                outside, judge=lambda settings, *_: JudgeClient(provider, store, settings)
             )
             for branch in (DOCS_ONLY, PULL_REQUEST):
                 await evaluate(EvaluationRequest(repo, Revisions(head=branch.name)), recording)

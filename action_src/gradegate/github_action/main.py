@@ -128,6 +128,7 @@ def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
             return 0
         with _check(step, forge, audience.sha, start=False) as complete:
             report = _with_true_acceptance(read_report(file), forge, number)
+            report = step.secrets.hide_in(report)
             settings = ReportSettings(comment=step.inputs.comment or "always")
             views = render_views(report, step.view_options(settings))
             _publish(
@@ -179,7 +180,7 @@ def _check(step: WorkflowStep, forge: Forge, sha: str, *, start: bool = True) ->
     completed: list[str] = []
 
     def complete(output: CheckOutput) -> str:
-        completed.append(step.tell(forge.complete_check(sha, output)))
+        completed.append(step.tell(forge.complete_check(sha, step.secrets.hide_all(output))))
         return completed[-1]
 
     if start:

@@ -12,8 +12,10 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
+from gradegate.files.credentials import known_secrets
 from gradegate.github_action.inputs import Inputs
 from gradegate.model.errors import InputError
 from gradegate.model.masking import SecretMasker
@@ -110,6 +112,11 @@ class WorkflowStep:
         """Where the report's files go."""
         return self.workspace / self.inputs.report_dir
 
+    @cached_property
+    def secrets(self) -> SecretMasker:
+        """The values that nothing of ours may show."""
+        return known_secrets(self.environ)
+
     @property
     def files(self) -> "WorkspaceFiles":
         """What we keep in the workspace."""
@@ -143,10 +150,15 @@ class WorkflowStep:
         return ""
 
     def mask_secrets(self) -> None:
-        """Have the runner hide every value that looks like a secret from the log, in all steps."""
-        for line in mask(SecretMasker.in_environ(self.environ)):
-            sys.stdout.write(f"{line}\n")
-        sys.stdout.flush()
+        """Have the runner hide every value that looks like a secret from the log, in all steps.
+
+        Of one with several lines the telling ones: it would hide each line by itself, and then
+        `{` and `"type": "service_account"` wherever they stand.
+        """
+        runner = sys.__stdout__ or sys.stdout  # our own says no secrets
+        for line in mask(value for value in self.secrets if len(value.splitlines()) == 1):
+            runner.write(f"{line}\n")
+        runner.flush()
 
     def finish(self, report: Report, views: Views, urls: Mapping[str, str]) -> None:
         """Outputs, step summary and log, as rendered."""

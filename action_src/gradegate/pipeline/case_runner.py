@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from gradegate.model.evalset import Case, CaseKey
+from gradegate.model.masking import SecretMasker
 from gradegate.model.notice import Notice, notice
 from gradegate.model.result import Results, Usage
 from gradegate.model.runs import NotRun, Role, RunRequest, Runs, ScoredRun, SideName, Trace
@@ -65,6 +66,11 @@ class CaseRunner:
         """Make what is wanted, given what there is, until nothing more is."""
         while missing := self.runs.missing(wanted(self.runs)):
             await self._make(missing)
+
+    @property
+    def secrets(self) -> SecretMasker:
+        """What nothing that comes of the runs may show."""
+        return self._journal.secrets
 
     async def finish(self) -> None:
         """End what nobody waits for any more."""

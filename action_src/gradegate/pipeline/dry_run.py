@@ -197,7 +197,7 @@ async def dry_run(request: EvaluationRequest, services: Services, memory: Store)
         foreseen = replace(
             services,
             store=memory,
-            judge=lambda _settings, _folders: judge,
+            judge=lambda _settings, _folders, _secrets: judge,
             agents=lambda: ExpectedAgents(services.agents()),
         )
         async with open_runner(prepared, foreseen) as runner:

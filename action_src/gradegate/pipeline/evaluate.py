@@ -41,7 +41,8 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
     """Evaluate both sides, compare and decide."""
     with prepare(request) as prepared:
         if prepared.nothing_changed and not request.cases.is_partial:
-            return Evaluation(_nothing_changed(prepared), prepared.policy.report)
+            unchanged = Evaluation(_nothing_changed(prepared), prepared.policy.report)
+            return unchanged.masked(services.masker)
         async with open_runner(prepared, services) as runner:
             terms = terms_of(prepared, runner, services.today)
             await runner.make_wanted(partial(wanted_runs, terms))
@@ -54,7 +55,7 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
     decision = decide(reasons, comparison.undecided, terms, request.accepted_by)
     report = _report(prepared, runner, comparison, decision, services.today)
     results = {side: _results(side, report, request, runner) for side in runner.sides}
-    return Evaluation(report, prepared.policy.report, results).masked(services.masker)
+    return Evaluation(report, prepared.policy.report, results).masked(runner.secrets)
 
 
 async def baseline(request: EvaluationRequest, services: Services) -> Results:
@@ -67,7 +68,7 @@ async def baseline(request: EvaluationRequest, services: Services) -> Results:
     results = runner.results("head", side.side.commit, side.fingerprint, None)
     told = (*prepared.warnings, *runner.warnings)
     update = {"warnings": texts_of(told), "notices": told}
-    return services.masker.hide_in(results.model_copy(update=update))
+    return runner.secrets.hide_in(results.model_copy(update=update))
 
 
 def terms_of(prepared: Prepared, runner: CaseRunner, today: date, at_least: int = 1) -> Terms:

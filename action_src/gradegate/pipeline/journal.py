@@ -23,7 +23,8 @@ class Journal:
 
     def __init__(self, store: Store, job: str, secrets: SecretMasker | None = None) -> None:
         self._store = store
-        self._secrets = secrets or SecretMasker()
+        self.secrets = secrets or SecretMasker()
+        """What agents may repeat and nobody is to read."""
         self._job = job
         self._under_way: dict[str, asyncio.Task[Trace | NotRun]] = {}
         self._agents_failures: set[str] = set()
@@ -35,7 +36,7 @@ class Journal:
     ) -> Trace | NotRun:
         """The run, made now if it was not made before. `agent` is the agent's content."""
         if not runner.rerunnable:
-            return await runner.run(case, run)
+            return self._discreet(await runner.run(case, run))
         key = self._key(agent, case, run, role)
         kept = self._store.get(KIND, key)
         if kept is not None:
@@ -74,11 +75,14 @@ class Journal:
         finally:
             self._under_way.pop(key, None)
         self.made[agent] = self.made.get(agent, 0) + 1
+        outcome = self._discreet(outcome)  # it goes to judges, reports and caches
         if isinstance(outcome, Trace):
-            outcome = self._secrets.hide_in(outcome)  # it goes to judges, reports and caches
             self._note(key, outcome)
             self._store.put(KIND, key, outcome.model_dump_json(exclude_defaults=True))
         return outcome
+
+    def _discreet(self, outcome: Trace | NotRun) -> Trace | NotRun:
+        return self.secrets.hide_in(outcome) if isinstance(outcome, Trace) else outcome
 
     def _note(self, key: str, trace: Trace) -> None:
         if trace.error is not None:

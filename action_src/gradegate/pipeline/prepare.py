@@ -108,6 +108,13 @@ class Prepared:
         return [side.side.root / suite.agent for suite in side.suites if suite.agent]
 
     @property
+    def dotenv_folders(self) -> set[Path]:
+        """Where base's agents find a `.env`: in their folders and those above."""
+        root = (self.base or self.head).side.root
+        above = {place for folder in self.agent_folders for place in (folder, *folder.parents)}
+        return {root, *(place for place in above if place.is_relative_to(root))}
+
+    @property
     def nothing_changed(self) -> bool:
         """Whether the two sides are the same in all that could matter."""
         return self.base is not None and self.base.fingerprint == self.head.fingerprint

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from gradegate.criteria.custom import custom_metrics_of
+from gradegate.files.credentials import dotenv_secrets
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import Case
 from gradegate.model.masking import SecretMasker
@@ -51,8 +52,9 @@ class Services:
     """The outside, as the evaluation sees it."""
 
     store: Store
-    judge: Callable[[JudgeSettings, Sequence[Path]], Judge]
-    """With the agents' folders, which may say which of Google's projects is meant."""
+    judge: Callable[[JudgeSettings, Sequence[Path], SecretMasker], Judge]
+    """With the agents' folders, which may say which of Google's projects is meant, and with what
+    no judge is to see."""
     agents: Callable[[], AgentFactory]
     today: date
     masker: SecretMasker = field(default_factory=SecretMasker)
@@ -67,9 +69,11 @@ async def open_runner(prepared: Prepared, services: Services) -> AsyncIterator[C
     What the runs cost and what a reader should know of the agents is whole once it is closed.
     """
     judge_settings = prepared.policy.judge
+    # Read before an agent runs, which may write there.
+    secrets = services.masker.and_also(dotenv_secrets(prepared.dotenv_folders))
     async with AsyncExitStack() as stack:
         judge = await stack.enter_async_context(
-            services.judge(judge_settings, prepared.agent_folders)
+            services.judge(judge_settings, prepared.agent_folders, secrets)
         )
         factory = services.agents()
         async with AsyncExitStack() as agents:
@@ -78,7 +82,7 @@ async def open_runner(prepared: Prepared, services: Services) -> AsyncIterator[C
             sides, warnings = await _sides(prepared, factory, judge, agents)
             metrics = await _metrics(prepared, factory, agents)
             runner = CaseRunner(
-                Journal(services.store, _job(prepared), services.masker),
+                Journal(services.store, _job(prepared), secrets),
                 judge,
                 sides,
                 {pair.key: pair.head for pair in prepared.pairs if pair.head},
