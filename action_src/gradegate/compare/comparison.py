@@ -25,10 +25,11 @@ from gradegate.compare.gate import (
 from gradegate.compare.next_runs import confirmations, passes_made
 from gradegate.compare.pairing import Pair
 from gradegate.compare.terms import Terms
-from gradegate.model.notice import notice
+from gradegate.model.notice import Notice, notice
 from gradegate.model.report import (
     CaseComparison,
     CaseCriterion,
+    Change,
     CriterionComparison,
     Evidence,
     Reason,
@@ -36,8 +37,9 @@ from gradegate.model.report import (
     Verdict,
 )
 from gradegate.model.result import CaseResult, Status
-from gradegate.model.runs import Runs, SideRuns
+from gradegate.model.runs import Runs, ScoredRun, SideRuns
 
+_ENOUGH_REASONS = 3
 QUIET = frozenset({Verdict.UNCHANGED, Verdict.IMPROVED, Verdict.NEW})
 
 
@@ -60,13 +62,14 @@ def compare(terms: Terms, runs: Runs) -> Comparison:
     results = [one for own in paired for one in own]
     criteria, doubtful = _criteria(results, terms, runs)
     budgets = terms.gate.budget
+    cases = tuple(
+        _case(pair, own, terms, runs) for pair, own in zip(terms.pairs, paired, strict=True)
+    )
     informing = informational(
         terms.pairs, runs.base, runs.head, terms.quarantined, alpha=terms.gate.alpha
     )
     return Comparison(
-        cases=tuple(
-            _case(pair, own, terms, runs) for pair, own in zip(terms.pairs, paired, strict=True)
-        ),
+        cases=cases,
         criteria=with_budgets((*criteria, *_gone_criteria(terms.pairs), *informing), budgets),
         reasons=(
             *findings_of_cases(results, terms),
@@ -74,6 +77,7 @@ def compare(terms: Terms, runs: Runs) -> Comparison:
             *removed_cases(terms.pairs),
         ),
         undecided=(
+            *nothing_measured(cases, terms),
             *always_failing(terms, runs),
             *undecided_cases(results, terms),
             *undecided_criteria(criteria, doubtful),
@@ -93,6 +97,20 @@ def _criteria(
         compare_criteria(grouped, shifts, terms.gate, look=look),
         may_have_regressed(shifts, worst, terms.gate, look=look),
     )
+
+
+def nothing_measured(cases: Sequence[CaseComparison], terms: Terms) -> Iterator[Undecided]:
+    """No case at all, or none that any criterion says anything of: nobody looked at the agent."""
+    there = [case for case in cases if case.change is not Change.REMOVED]
+    if terms.is_shard or any(case.unmeasured is None for case in there):
+        return
+    why = {case.unmeasured.text: case.unmeasured for case in there if case.unmeasured}
+    told = (
+        notice("undecided.nothing_measured", why=tuple(why.values())[:_ENOUGH_REASONS])
+        if there
+        else notice("undecided.no_cases")
+    )
+    yield Undecided(Reason.of(ReasonKind.INCONCLUSIVE, told))
 
 
 def always_failing(terms: Terms, runs: Runs) -> Iterator[Undecided]:
@@ -125,7 +143,15 @@ def _case(pair: Pair, results: Sequence[PairedResult], terms: Terms, runs: Runs)
         quarantined=pair.key in terms.quarantined,
         criteria={**_gone(pair), **{one.criterion: one.comparison() for one in results}},
         evidence=_evidence(pair, results, runs),
+        unmeasured=None if results else _unmeasured(runs.of("head", pair.key)),
     )
+
+
+def _unmeasured(runs: Sequence[ScoredRun]) -> Notice | None:
+    """Why a case that was run has no result at all."""
+    if not runs:
+        return None
+    return runs[0].result.why or notice("score.no_criteria")
 
 
 def _gone_criteria(pairs: Sequence[Pair]) -> Iterator[CriterionComparison]:

@@ -22,6 +22,7 @@ def loosened(
         *(Reason.of(ReasonKind.LOOSENED, told) for told in _settings(base, head)),
         *_configs(pairs),
         *_case_rubrics(pairs),
+        *_references(pairs),
     )
 
 
@@ -150,6 +151,25 @@ def _case_rubrics(pairs: Sequence[Pair]) -> Iterator[Reason]:
         for rubric_id in sorted({rubric_id for rubric_id, _ in gone}):
             told = notice("loosened.rubric", name=rubric_id)
             yield Reason.of(ReasonKind.LOOSENED, told, pair.key)
+
+
+def _references(pairs: Sequence[Pair]) -> Iterator[Reason]:
+    """Cases that a criterion of head has less to compare with in; changed answers are edits."""
+    for pair in pairs:
+        if pair.base is None or pair.head is None or pair.base.digest == pair.head.digest:
+            continue
+        was, now = pair.base.definition, pair.head.definition
+        for name in sorted(pair.head.config.criteria.keys() - pair.head.config.custom_metrics):
+            cls = registry.criterion_class(name)
+            had, has = (cls.turns_with_reference(case) for case in (was, now)) if cls else (0, 0)
+            if cls and cls.needs.reference and _is_less(had, has, len(was.turns), len(now.turns)):
+                told = notice("loosened.reference", criterion=name, lost=had - has, had=had)
+                yield Reason.of(ReasonKind.LOOSENED, told, pair.key, criterion=name)
+
+
+def _is_less(had: int, has: int, turns_before: int, turns_now: int) -> bool:
+    """All are gone, or turns stay without theirs; a turn taken out takes its own along."""
+    return has < had and (not has or turns_now - has > turns_before - had)
 
 
 def _own_rubrics(case: EvalCase) -> set[tuple[str, str]]:

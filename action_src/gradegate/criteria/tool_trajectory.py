@@ -8,8 +8,8 @@ from pydantic import Field, field_validator
 
 from gradegate.criteria.base.criterion import Entry, Turn, TurnCriterion
 from gradegate.criteria.base.loosening import option_goes, switched_on
-from gradegate.model.evalset import FunctionCall
-from gradegate.model.notice import Notice
+from gradegate.model.evalset import FunctionCall, Invocation
+from gradegate.model.notice import Notice, notice
 from gradegate.model.result import InvocationResult
 from gradegate.ports import Ask, Needs
 
@@ -35,6 +35,7 @@ class ToolTrajectory(TurnCriterion):
     needs: ClassVar[Needs] = Needs(reference=True)
     summary: ClassVar[str] = "share of turns whose tool calls match the expected ones"
     example: ClassVar[dict[str, Any]] = {"threshold": 1.0, "match_type": "IN_ORDER"}
+    no_reference: ClassVar[Notice] = notice("score.no_expected_calls")
 
     match_type: MatchType = Field(default=MatchType.EXACT, description="EXACT, IN_ORDER, ANY_ORDER")
     ignore_args: bool = False
@@ -48,6 +49,11 @@ class ToolTrajectory(TurnCriterion):
         if isinstance(value, str):
             return value.strip().upper().replace("-", "_").replace(" ", "_")
         return value
+
+    @classmethod
+    def has_reference(cls, turn: Invocation) -> bool:
+        """No expected calls at all is an expectation too, once it is written down."""
+        return turn.intermediate_data is not None
 
     async def score_turn(self, turn: Turn, ask: Ask) -> InvocationResult:
         """Compare the calls; no judge is asked."""

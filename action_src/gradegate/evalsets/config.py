@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from gradegate import locales
 from gradegate.criteria import registry
+from gradegate.criteria.base.criterion import Criterion
 from gradegate.criteria.custom import CustomConfig
 from gradegate.criteria.rubric_based import RUBRIC_TYPES, of_type, rubric_ids
 from gradegate.evalsets.formats import EvalSetFile, PlacedCase
@@ -144,17 +145,40 @@ def _case_rubrics(case: EvalCase, name: str) -> tuple[tuple[str, ...], ...]:
 
 
 def _references(eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Finding]:
-    """No expected tool calls is an expectation too; no expected answer is none."""
-    wanting = [name for name in _reference_criteria(config) if name != "tool_trajectory_avg_score"]
-    for case in eval_set.cases:
-        if wanting and _has_turn_without_reference(case):
-            names = ", ".join(f"`{name}`" for name in wanting)
-            told = notice("config.no_reference", case=case.definition.eval_id, criteria=names)
-            yield eval_set.document.finding(told, *case.path, level="warning")
+    """A warning a criterion: for the cases it is not evaluated on, and for partly scored ones."""
+    for name in _reference_criteria(config):
+        cls = registry.criterion_class(name)
+        cases = [case for case in eval_set.cases if case.definition.turns]
+        left = [(case, len(case.definition.turns) - _referenced(cls, case)) for case in cases]
+        without = [case for case, lacking in left if lacking == len(case.definition.turns)]
+        if cls and without:
+            told = notice(
+                "config.no_reference",
+                criterion=name,
+                n=locales.count(len(without)),
+                total=locales.count(len(eval_set.cases)),
+                why=cls.no_reference,
+            )
+            yield eval_set.document.finding(told, *without[0].path, level="warning")
+        for case, lacking in left:
+            if lacking and case not in without:
+                yield _partly(eval_set, name, case, lacking)
 
 
-def _has_turn_without_reference(case: PlacedCase) -> bool:
-    return any(turn.final_response is None for turn in case.definition.conversation or ())
+def _referenced(cls: type[Criterion] | None, case: PlacedCase) -> int:
+    return cls.turns_with_reference(case.definition) if cls else 0
+
+
+def _partly(eval_set: EvalSetFile, name: str, case: PlacedCase, lacking: int) -> Finding:
+    """The whole case is scored, as google-adk does."""
+    told = notice(
+        "config.partly_referenced",
+        criterion=name,
+        case=case.definition.eval_id,
+        n=locales.count(lacking),
+        total=locales.count(len(case.definition.turns)),
+    )
+    return eval_set.document.finding(told, *case.path, level="warning")
 
 
 def _simulated(eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Finding]:

@@ -39,8 +39,8 @@ class _Said(AdkValue):
 class _Turn(AdkValue):
     query: str
     reference: str | None = None
-    expected_tool_use: tuple[_ToolUse, ...] = ()
-    expected_intermediate_agent_responses: tuple[_Said, ...] = ()
+    expected_tool_use: tuple[_ToolUse, ...] | None = None
+    expected_intermediate_agent_responses: tuple[_Said, ...] | None = None
 
 
 class _Session(AdkValue):
@@ -187,21 +187,23 @@ def _case_of(entry: _Entry) -> EvalCase:
 
 
 def _invocation(number: int, turn: _Turn) -> Invocation:
-    """A turn of the older shapes. No `reference` at all differs from an empty one."""
+    """A turn of the older shapes. What is left out altogether differs from what is empty."""
     return Invocation(
         invocation_id=f"turn-{number}",
         user_content=_content("user", turn.query),
         final_response=None if turn.reference is None else _content("model", turn.reference),
-        intermediate_data=IntermediateData(
-            tool_uses=tuple(
-                FunctionCall(name=use.tool_name, args=use.tool_input)
-                for use in turn.expected_tool_use
-            ),
-            intermediate_responses=tuple(
-                (said.author, (Part(text=said.text),))
-                for said in turn.expected_intermediate_agent_responses
-            ),
-        ),
+        intermediate_data=_steps(turn),
+    )
+
+
+def _steps(turn: _Turn) -> IntermediateData | None:
+    """What is expected before the answer; None where nothing is said of it."""
+    calls, said = turn.expected_tool_use, turn.expected_intermediate_agent_responses
+    if calls is None and said is None:
+        return None
+    return IntermediateData(
+        tool_uses=tuple(FunctionCall(name=u.tool_name, args=u.tool_input) for u in calls or ()),
+        intermediate_responses=tuple((s.author, (Part(text=s.text),)) for s in said or ()),
     )
 
 

@@ -180,6 +180,11 @@ class EvalCase(AdkValue):
         return self
 
     @property
+    def turns(self) -> tuple[Invocation, ...]:
+        """The turns as they are written; none where a model plays the user."""
+        return self.conversation or ()
+
+    @property
     def is_simulated(self) -> bool:
         """Whether a model plays the user."""
         return self.conversation_scenario is not None

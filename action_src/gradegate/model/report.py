@@ -217,6 +217,8 @@ class CaseComparison(Value):
     quarantined: bool = False
     criteria: dict[str, CaseCriterion] = Field(default_factory=dict)
     evidence: Evidence = Evidence()
+    unmeasured: Notice | None = Field(default=None, exclude_if=is_none)
+    """Why no criterion says anything of head's case; None where one should."""
 
     @property
     def key(self) -> CaseKey:

@@ -112,6 +112,11 @@ class CaseResult(Value):
     criteria: dict[str, CriterionResult] = Field(default_factory=dict)
 
     @property
+    def why(self) -> Notice | None:
+        """The reason, in whose words it is."""
+        return as_notice(self.reason, self.notice)
+
+    @property
     def key(self) -> CaseKey:
         """Which case this is a result of."""
         return CaseKey(self.suite, self.eval_set, self.eval_id)

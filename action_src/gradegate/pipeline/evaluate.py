@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -44,7 +44,10 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
             unchanged = Evaluation(_nothing_changed(prepared), prepared.policy.report)
             return unchanged.masked(services.masker)
         async with open_runner(prepared, services) as runner:
-            terms = terms_of(prepared, runner, services.today)
+            terms = replace(
+                terms_of(prepared, runner, services.today),
+                is_shard=request.cases.shard is not None,
+            )
             await runner.make_wanted(partial(wanted_runs, terms))
     comparison = compare(terms, runner.runs)
     reasons = (

@@ -13,7 +13,6 @@ from gradegate.model.result import CaseResult, CriterionResult, Status
 from gradegate.model.runs import NotRun, Trace
 from gradegate.ports import Ask, MetricCaller
 
-NO_REFERENCE = notice("score.no_reference")
 NO_SCENARIO = notice("score.no_scenario")
 
 
@@ -69,8 +68,9 @@ async def _custom_scores(
 
 
 async def _score(criterion: Criterion, case: Case, trace: Trace, ask: Ask) -> CriterionResult:
-    if criterion.needs.reference and case.definition.is_simulated:
-        return CriterionResult(threshold=criterion.threshold, notice=NO_REFERENCE, applies=False)
+    lacking = criterion.lacks_reference(case.definition)
+    if lacking is not None:
+        return CriterionResult(threshold=criterion.threshold, notice=lacking, applies=False)
     if criterion.needs.scenario and not case.definition.is_simulated:
         return CriterionResult(threshold=criterion.threshold, notice=NO_SCENARIO, applies=False)
     return await criterion.score(case.definition, trace, ask)
@@ -126,14 +126,19 @@ def _status(
         if one.applies and one.status is not Status.INFORMATIONAL
     }
     if not gated:
-        return Status.NOT_EVALUATED, notice("score.no_criteria")
+        return Status.NOT_EVALUATED, _nothing_measured(scores)
     if any(one.status is Status.FAILED for one in gated.values()):
         return Status.FAILED, None
-    missing = [
-        notice("score.of_criterion", criterion=name, why=one.why)
-        for name, one in gated.items()
-        if one.status is Status.NOT_EVALUATED
-    ]
-    if missing:
-        return Status.NOT_EVALUATED, notice("score.missing", reasons=missing)
-    return Status.PASSED, None
+    missing = [one for one in gated.items() if one[1].status is Status.NOT_EVALUATED]
+    return (Status.NOT_EVALUATED, _reasons(missing)) if missing else (Status.PASSED, None)
+
+
+def _nothing_measured(scores: dict[str, CriterionResult]) -> Notice:
+    """Why no criterion says anything of the case."""
+    unfit = [one for one in scores.items() if not one[1].applies]
+    return _reasons(unfit) if unfit else notice("score.no_criteria")
+
+
+def _reasons(unscored: Iterable[tuple[str, CriterionResult]]) -> Notice:
+    said = [notice("score.of_criterion", criterion=name, why=one.why) for name, one in unscored]
+    return notice("score.missing", reasons=said)

@@ -46,6 +46,9 @@ def _sentences(case: CaseComparison, words: Locale) -> Iterator[Sentence]:
     if error:
         yield words.sentence("why.agent_failed", error=_quote(error))
         return
+    if case.unmeasured is not None:
+        why = Piece(_quote(case.unmeasured.in_words(words)))
+        yield words.sentence("why.unmeasured", why=why)
     for name, criterion in case.criteria.items():
         if not_evaluated(criterion):
             yield _unscored(name, criterion, words)
@@ -182,6 +185,7 @@ class Section(StrEnum):
     INCONCLUSIVE = "inconclusive"
     FLAKY = "flaky"
     IMPROVED = "improved"
+    UNMEASURED = "unmeasured"
     EDITED = "edited"
     QUARANTINED = "quarantined"
     REST = "rest"
@@ -270,6 +274,7 @@ def section_of(case: CaseComparison, findings: CaseReasons) -> Section:
         or missing,
         Section.FLAKY: Verdict.FLAKY in verdicts,
         Section.IMPROVED: Verdict.IMPROVED in verdicts,
+        Section.UNMEASURED: case.unmeasured is not None,
         Section.EDITED: case.change in {Change.EDITED, Change.ADDED},
     }
     return next((group for group, yes in belongs.items() if yes), Section.REST)

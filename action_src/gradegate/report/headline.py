@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gradegate import locales
 from gradegate.locales import Locale
-from gradegate.model.report import Decision, ReasonKind, Report, State
+from gradegate.model.report import Change, Decision, ReasonKind, Report, State
 from gradegate.report.case_sections import Section
 from gradegate.report.escape import one_line
 
@@ -32,6 +32,10 @@ def lead(report: Report, counts: Mapping[Section, int], words: Locale) -> str:
         said.append(words("lead.same_fingerprint"))
     elif report.base.source == "none":
         said.append(words("lead.no_base"))
+    unmeasured, there = _unmeasured(report), _on_head(report)
+    if unmeasured:
+        share = locales.percent(unmeasured, there)
+        said.append(words.some("lead.unmeasured", unmeasured, total=there, share=share))
     if report.decision.state is State.PASS and counts[Section.INCONCLUSIVE]:
         said.append(words.some("lead.open", counts[Section.INCONCLUSIVE]))
     if report.decision.state is not State.PASS and counts[Section.IMPROVED]:
@@ -43,6 +47,14 @@ def nothing_ran(report: Report) -> bool:
     """Whether both sides are the same, so that there was nothing to evaluate."""
     same = report.base.fingerprint == report.head.fingerprint
     return same and bool(report.head.fingerprint) and not report.cases
+
+
+def _unmeasured(report: Report) -> int:
+    return sum(case.unmeasured is not None for case in report.cases)
+
+
+def _on_head(report: Report) -> int:
+    return sum(case.change is not Change.REMOVED for case in report.cases)
 
 
 def _no(decision: Decision, total: str, words: Locale) -> str:
@@ -60,6 +72,8 @@ def _places(decision: Decision, kind: ReasonKind) -> int:
 
 
 def _unsure(report: Report, counts: Mapping[Section, int], words: Locale) -> str:
+    if _unmeasured(report) == _on_head(report):
+        return words("title.unmeasured")
     open_cases = counts[Section.INCONCLUSIVE]
     if not open_cases:
         return words("title.unsure")
@@ -70,6 +84,8 @@ def _unsure(report: Report, counts: Mapping[Section, int], words: Locale) -> str
 def _yes(report: Report, counts: Mapping[Section, int], total: str, words: Locale) -> str:
     if nothing_ran(report):
         return words("title.same")
+    if _unmeasured(report) == _on_head(report):
+        return words("title.unmeasured_passes")
     if report.base.source == "none":
         return words("title.thresholds", cases=total)
     if report.decision.accepted_by is not None:

@@ -9,7 +9,7 @@ from gradegate.report.case_sections import Section
 Outcome = Literal["passed", "failure", "skipped"]
 
 _FAILED = {Section.REGRESSED, Section.NEW_FAILURE, Section.THRESHOLD}
-_SKIPPED = {Section.REMOVED, Section.INCONCLUSIVE, Section.QUARANTINED}
+_SKIPPED = {Section.REMOVED, Section.INCONCLUSIVE, Section.UNMEASURED, Section.QUARANTINED}
 
 
 class Testcase(Protocol):

@@ -45,6 +45,7 @@ GROUP_ICONS = {
     Section.INCONCLUSIVE: "⚠️",
     Section.FLAKY: "🎲",
     Section.IMPROVED: "📈",
+    Section.UNMEASURED: "🕳️",
     Section.EDITED: "✏️",
     Section.QUARANTINED: "🧪",
     Section.REST: "✅",

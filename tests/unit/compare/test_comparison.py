@@ -1,13 +1,16 @@
 """Both sides compared as a whole; cases and criteria have modules of their own."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from gradegate.compare.comparison import Comparison, always_failing, compare
 from gradegate.model.evalset import Case, CaseKey
+from gradegate.model.notice import notice
 from gradegate.model.report import ReasonKind, Verdict
-from gradegate.model.runs import Role, Runs, ScoredRun
+from gradegate.model.result import CaseResult, CriterionResult, Status
+from gradegate.model.runs import Role, Runs, ScoredRun, Trace
 from tests.runs import MATCH, a_case, add, both, runs_of, scored, terms_of, with_score
 
 CASES = [a_case(name) for name in "ab"]
@@ -110,3 +113,47 @@ def test_a_case_that_fails_on_base_as_well_tells_of_all_runs_that_showed_it() ->
     one = case.criteria[MATCH]
     assert one.verdict is Verdict.UNCHANGED
     assert (one.passed, one.runs) == ((0, 0), (2, 1))
+
+
+def silent(name: str) -> ScoredRun:
+    """A run that no criterion says anything of."""
+    why = notice("score.no_expected_answer")
+    case = a_case(name)
+    result = CaseResult(
+        suite=case.suite,
+        eval_set=case.eval_set,
+        eval_id=case.eval_id,
+        status=Status.NOT_EVALUATED,
+        notice=why,
+        criteria={MATCH: CriterionResult(threshold=0.8, notice=why, applies=False)},
+    )
+    trace = Trace(suite=case.suite, eval_set=case.eval_set, eval_id=case.eval_id)
+    return ScoredRun(Role.FIRST, trace, result)
+
+
+def unmeasured(names: str) -> Comparison:
+    """Case a passes; the others are measured by nothing."""
+    cases = [a_case(name) for name in names]
+    side = {c.key: [scored(c, 1, "p") if c.eval_id == "a" else silent(c.eval_id)] for c in cases}
+    return compare(terms_of(map(both, cases), rerunnable=()), Runs(side, side))
+
+
+def test_a_case_that_nothing_measures_says_so() -> None:
+    """It is not unchanged: nobody looked."""
+    compared_ = unmeasured("ab")
+    assert [case.unmeasured is None for case in compared_.cases] == [True, False]
+    assert compared_.undecided == ()
+
+
+def test_where_nothing_is_measured_nothing_can_be_said() -> None:
+    """Whatever could have been found, it would not have been."""
+    (open_,) = unmeasured("bc").undecided
+    assert (open_.reason.code, open_.could_be) == ("undecided.nothing_measured", ())
+    assert "final_response" in open_.reason.text
+
+
+def test_no_cases_at_all_are_no_pass() -> None:
+    """An empty eval set measures nothing either; other shards have other cases."""
+    (open_,) = compare(terms_of([]), Runs({}, {})).undecided
+    assert open_.reason.code == "undecided.no_cases"
+    assert compare(replace(terms_of([]), is_shard=True), Runs({}, {})).undecided == ()

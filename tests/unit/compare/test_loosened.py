@@ -5,7 +5,8 @@ import pytest
 
 from gradegate.compare.loosened import loosened
 from gradegate.compare.pairing import Pair
-from gradegate.model.evalset import Case, EvalConfig
+from gradegate.evalsets.load import digest_of
+from gradegate.model.evalset import Case, EvalCase, EvalConfig
 from gradegate.model.report import ReasonKind
 from gradegate.model.settings import CriterionGate, Gate, Quarantine, Settings, Suite
 from tests.runs import MATCH, SET, TOOLS, a_case
@@ -276,3 +277,53 @@ def test_where_low_is_good_a_raised_threshold_is_the_looser_one() -> None:
 
     assert said(40, 50) == [f"{SET}: length: the threshold goes from 40 to 50"]
     assert said(50, 40) == []
+
+
+def expecting(*answers: str | None) -> Case:
+    """A case with an expected answer a turn; None expects none."""
+    turns = [
+        {
+            "user_content": {"parts": [{"text": "hello"}]},
+            "final_response": answer and {"parts": [{"text": answer}]},
+        }
+        for answer in answers
+    ]
+    definition = EvalCase.model_validate({"eval_id": "paris", "conversation": turns})
+    update = {"definition": definition, "digest": digest_of(definition)}
+    return a_case(criteria={MATCH: 0.8}).model_copy(update=update)
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "lost"),
+    [
+        (["hi"], [None], "1 of 1"),
+        (["hi", "ho"], ["hi", None], "1 of 2"),
+        (["hi", None], [None], "1 of 1"),
+        (["hi"], ["hello"], None),
+        (["hi", "ho"], ["hi"], None),
+        (["hi"], [None, "hi"], None),
+        ([None], [None, None], None),
+    ],
+)
+def test_a_case_that_loses_its_reference_is_told(
+    base: list[str | None], head: list[str | None], lost: str | None
+) -> None:
+    """Another answer is an edit, and so is a turn taken out with its own."""
+    found = loosened([Pair(expecting(*base), expecting(*head))], None, None)
+    said = f"{MATCH} loses what it compares with in {lost} turns"
+    assert [(one.text, one.eval_id) for one in found] == ([(said, "paris")] if lost else [])
+
+
+def test_a_case_that_a_model_now_plays_has_lost_its_reference() -> None:
+    """Nothing is expected of a simulated conversation."""
+    scenario = {"starting_prompt": "hello", "conversation_plan": "say hello"}
+    definition = EvalCase.model_validate({"eval_id": "paris", "conversation_scenario": scenario})
+    update = {"definition": definition, "digest": digest_of(definition)}
+    (found,) = loosened([Pair(expecting("hi"), a_case().model_copy(update=update))], None, None)
+    assert found.code == "loosened.reference"
+
+
+def test_a_config_that_loses_its_last_criterion_is_told() -> None:
+    """Nothing is left that could fail."""
+    (found,) = loosened([Pair(a_case(), a_case(criteria={}))], None, None)
+    assert found.text == f"{SET}: {MATCH} is no longer asked for"

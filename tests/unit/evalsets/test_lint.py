@@ -7,6 +7,7 @@ from gradegate.model.errors import InputError
 
 TURN = '{"user_content": {"parts": [{"text": "q"}]}, "final_response": {"parts": [{"text": "r"}]}}'
 GOOD = f'{{"eval_set_id": "s", "eval_cases": [\n{{"eval_id": "a", "conversation": [{TURN}]}}]}}'
+OPEN_TURN = TURN.replace('"final_response"', '"no_response"')
 OPEN = GOOD.replace('"final_response"', '"no_response"')
 SCENARIO = """{"eval_set_id": "s", "eval_cases": [
 {"eval_id": "a", "conversation_scenario": {"starting_prompt": "p", "conversation_plan": "q"}}]}"""
@@ -106,10 +107,21 @@ def test_rubrics_of_a_case_are_enough_unless_they_repeat(tmp_path: Path) -> None
 
 
 def test_a_case_without_the_reference_a_criterion_needs_is_doubtful(tmp_path: Path) -> None:
-    """A warning, since the rest of the case can still be scored."""
-    (line,) = lines(put(tmp_path, x__evalset__json=OPEN))
-    assert line.startswith("x.evalset.json:2:1: warning: `a` has a turn without `final_response`")
-    assert "`response_match_score` has nothing to go by there" in line
+    """A warning a criterion, since the case may still be scored by others."""
+    answer, calls = lines(put(tmp_path, x__evalset__json=OPEN))
+    place = "x.evalset.json:2:1: warning: "
+    assert answer.startswith(f"{place}`response_match_score` is not evaluated on 1 of 1 cases: ")
+    assert "(`final_response`)" in answer
+    assert calls.startswith(f"{place}`tool_trajectory_avg_score` is not evaluated on 1 of 1 cases")
+    assert '`"tool_uses": []` expects none' in calls
+
+
+def test_a_case_with_a_reference_in_some_turns_is_doubtful(tmp_path: Path) -> None:
+    """It is scored in all of them, as google-adk does."""
+    mixed = GOOD.replace(TURN, f"{TURN}, {OPEN_TURN}")
+    put(tmp_path, x__evalset__json=mixed, test_config__json=config('"response_match_score": 1'))
+    (line,) = lines(tmp_path)
+    assert "`a` has nothing for `response_match_score` to compare with in 1 of 2 turns" in line
 
 
 def test_simulated_cases_do_not_go_with_reference_criteria(tmp_path: Path) -> None:

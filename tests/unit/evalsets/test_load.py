@@ -21,7 +21,7 @@ EVAL_SET = """{
        "creation_timestamp": 1.5}]},
     {"eval_id": "paris", "conversation": [
       {"user_content": {"parts": [{"text": "Paris?"}]},
-       "final_response": {"parts": [{"text": "Rain"}]}}]}
+       "final_response": {"parts": [{"text": "Rain"}]}, "intermediate_data": {}}]}
   ],
   "creation_timestamp": 3.5
 }

@@ -64,6 +64,8 @@ def test_commits_costs_and_warnings_come_along() -> None:
     assert report.warnings == ("base: slow", "odd")
 
 
-def test_two_empty_files_pass() -> None:
-    """Nothing to compare is nothing to object to."""
-    assert compare_results(Results(), Results()).decision.state is State.PASS
+def test_two_empty_files_are_no_pass() -> None:
+    """Nobody looked at anything."""
+    decision = compare_results(Results(), Results()).decision
+    assert decision.state is State.INCONCLUSIVE
+    assert [reason.code for reason in decision.reasons] == ["undecided.no_cases"]

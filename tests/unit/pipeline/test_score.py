@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from gradegate.model.evalset import Case
+from gradegate.model.evalset import Case, EvalCase
 from gradegate.model.result import CaseResult, Status
 from gradegate.model.runs import NotRun, Trace
 from gradegate.pipeline.score import score_run
@@ -79,6 +79,40 @@ async def test_a_config_without_criteria_evaluates_nothing_and_says_what_to_add(
     result = await scores(case, trace_of(case, 2, "hi"))
     assert result.status is Status.NOT_EVALUATED
     assert "test_config.json" in (result.reason or "")
+
+
+def expecting(**expected: Any) -> Case:
+    """A case whose one turn expects this and nothing else."""
+    turn = {"user_content": {"parts": [{"text": "hello"}]}, **expected}
+    definition = EvalCase.model_validate({"eval_id": "paris", "conversation": [turn]})
+    return a_case(criteria=BOTH).model_copy(update={"definition": definition})
+
+
+async def test_a_criterion_without_a_reference_is_not_evaluated() -> None:
+    """It neither passes nor fails, and the case is what its other criteria say."""
+    case = expecting(final_response={"parts": [{"text": "hi"}]})
+    result = await scores(case, trace_of(case, 2, "hi"))
+    lacking = result.criteria[TOOLS]
+    assert (lacking.status, lacking.score, lacking.applies) == (Status.NOT_EVALUATED, None, False)
+    assert "`intermediate_data`" in (lacking.reason or "")
+    assert result.status is Status.PASSED
+
+
+async def test_a_case_that_nothing_measures_is_not_evaluated() -> None:
+    """The reasons say what each criterion lacks."""
+    case = expecting()
+    result = await scores(case, trace_of(case, 2, "I cannot help."))
+    assert result.status is Status.NOT_EVALUATED
+    assert f"{MATCH}: no turn" in (result.reason or "")
+    assert f"{TOOLS}: no turn" in (result.reason or "")
+
+
+async def test_no_expected_calls_is_an_expectation() -> None:
+    """Written down, it holds; an agent that calls nothing meets it."""
+    case = expecting(intermediate_data={"tool_uses": []})
+    result = await scores(case, trace_of(case, 2, "hi"))
+    assert result.criteria[TOOLS].status is Status.PASSED
+    assert result.criteria[MATCH].applies is False
 
 
 async def test_a_judge_is_asked_through_the_one_door() -> None:

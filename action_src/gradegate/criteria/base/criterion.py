@@ -19,7 +19,7 @@ from gradegate.criteria.base.loosening import option_goes, threshold_goes
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.model.base import AdkValue
 from gradegate.model.evalset import Content, EvalCase, Invocation
-from gradegate.model.notice import Notice
+from gradegate.model.notice import Notice, notice
 from gradegate.model.question import Question, no_ballot, no_objection
 from gradegate.model.result import CriterionResult, InvocationResult, Status
 from gradegate.model.runs import Trace
@@ -42,12 +42,37 @@ class Criterion(AdkValue):
     """An `EvalConfig` entry to copy."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """The lowest and the highest score; higher is better."""
+    no_reference: ClassVar[Notice] = notice("score.no_expected_answer")
+    """What a case lacks that has nothing to compare with."""
 
     threshold: float = Field(allow_inf_nan=False)
 
     @classmethod
     def warm_up(cls) -> None:
         """Import what is slow to import, while there is something else to wait for."""
+
+    @classmethod
+    def has_reference(cls, turn: Invocation) -> bool:
+        """Whether an expected turn says what the criterion compares with; one may say nothing."""
+        return turn.final_response is not None
+
+    @classmethod
+    def turns_with_reference(cls, case: EvalCase) -> int:
+        """In how many turns of a case there is something to compare with."""
+        return sum(map(cls.has_reference, case.turns))
+
+    @classmethod
+    def lacks_reference(cls, case: EvalCase) -> Notice | None:
+        """Why a criterion that compares has nothing to go by in any turn; None where it has.
+
+        A case that has a reference in some turns is scored in all of them, as google-adk does.
+        """
+        if not cls.needs.reference:
+            return None
+        if case.is_simulated:
+            return notice("score.no_reference")
+        nothing = case.turns and not cls.turns_with_reference(case)
+        return cls.no_reference if nothing else None
 
     @abstractmethod
     async def score(self, case: EvalCase, trace: Trace, ask: Ask) -> CriterionResult:
