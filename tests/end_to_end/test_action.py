@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from subprocess import CompletedProcess
 from typing import Any
@@ -28,7 +28,11 @@ class Runner:
         self.summary_file = folder / "summary"
 
     def run(
-        self, event: str, payload: dict[str, Any], inputs: dict[str, str] | None = None
+        self,
+        event: str,
+        payload: dict[str, Any],
+        inputs: dict[str, str] | None = None,
+        words: Sequence[str] = (),
     ) -> CompletedProcess[str]:
         """Run the entry point once, with fresh output files."""
         self.folder.mkdir(exist_ok=True)
@@ -52,7 +56,7 @@ class Runner:
             "GITHUB_STEP_SUMMARY": str(self.summary_file),
             **{f"INPUT_{name.upper()}": value for name, value in given.items()},
         }
-        return self.project.gradegate("action", **environ)
+        return self.project.gradegate("action", *words, **environ)
 
     @property
     def outputs(self) -> dict[str, str]:
