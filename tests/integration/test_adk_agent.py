@@ -29,7 +29,7 @@ from tests.integration.adk import (
     write,
 )
 from tests.places import open_place
-from tests.standins.gemini import GeminiStandin
+from tests.standins.gemini import Fault, GeminiStandin, always
 from tests.standins.travel_model import answer
 
 DOER = (Path(__file__).parents[1] / "standins" / "adk_agents" / "doer.py").read_text()
@@ -324,6 +324,22 @@ async def test_an_agent_that_cannot_be_loaded_fails_every_case(
     ) as runner:
         traces = await run_all(runner, [case("say hello", eval_id=str(n)) for n in range(20)])
     assert all(reason in (trace.error or "") for trace in traces), traces[0].error
+
+
+async def test_a_model_that_cannot_be_asked_leaves_its_cases_not_run(
+    place: Path, environments: Path, warm_adk: Path
+) -> None:
+    """A key that is refused, or none at all: nothing the agent did."""
+    code = "from google.adk.agents import Agent\n"
+    code += "root_agent = Agent(name='bot', model='gemini-2.5-flash')\n"
+    root = write(place / "sides" / "export", {"bot/agent.py": code})
+    suite = Suite(name="bot", agent="bot", env=("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"))
+    with GeminiStandin(answer, faults=always(Fault.FORBIDDEN)) as model:
+        for environ in (model.environ, {"GOOGLE_GEMINI_BASE_URL": model.url}):
+            async with adk_agent(root, environments, environ, suite, str(warm_adk)) as runner:
+                outcome = await runner.run(case("hello"), 1)
+            assert isinstance(outcome, NotRun), outcome
+            assert "could not be used (credentials)" in outcome.reason
 
 
 async def test_an_agent_that_cannot_be_loaded_is_not_tried_for_each_case(

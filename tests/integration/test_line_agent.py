@@ -273,6 +273,17 @@ async def test_a_program_that_may_not_be_executed_says_so(tmp_path: Path) -> Non
     assert "does not exist" in (trace.error or "")
 
 
+async def test_trouble_with_the_models_service_is_not_the_agents_failure(tmp_path: Path) -> None:
+    """Where the program says so, in a word we know; the case was not run then."""
+    async with agent(tmp_path) as runner:
+        lacking = await runner.run(case("say x", "lack quota"), 1)
+        odd = await runner.run(case("lack patience", eval_id="odd"), 1)
+    assert isinstance(lacking, NotRun)
+    assert lacking.reason.endswith("could not be used (quota): 429 Too many")
+    assert isinstance(odd, Trace)
+    assert odd.error == "429 Too many\nline 3"
+
+
 async def test_no_process_survives_the_agent(tmp_path: Path) -> None:
     """A child that the program started is ended with it, also after a crash."""
     quiet, crashed = await run_all(

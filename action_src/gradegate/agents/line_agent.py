@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from gradegate.agents.line_process import Answer, Failure, Launch, LineProcess
 from gradegate.agents.users import Dialogue, converse, written_users
 from gradegate.model.evalset import Case, Content, Invocation
-from gradegate.model.notice import Notice
+from gradegate.model.notice import Notice, notice
 from gradegate.model.runs import NotRun, Trace
 from gradegate.ports import UserFactory
 
@@ -110,6 +110,12 @@ class Pool:
 
 
 _ERROR_LENGTH = 4000
+NOT_THE_AGENT = {
+    "credentials": notice("service.credentials"),
+    "quota": notice("service.quota"),
+    "network": notice("service.network"),
+}
+"""Causes of an error that say nothing of the agent: the service of its model is at fault."""
 
 
 class Timeouts(NamedTuple):
@@ -175,7 +181,9 @@ class LineSession:
         answer = await self._process.request(self._name, message, seconds, complaint)
         self._spent += clock() - began
         if isinstance(answer, dict) and answer.get("error") is not None:
-            return Failure(str(answer["error"])[:_ERROR_LENGTH])
+            cause = answer.get("cause")
+            known = cause if cause in NOT_THE_AGENT else None
+            return Failure(str(answer["error"])[:_ERROR_LENGTH], cause=known)
         return answer
 
     def _expect_ok(self, answer: Answer | Failure) -> Failure | None:
@@ -248,6 +256,8 @@ class CommandAgent:
                 dialogue = await self._attempt(case, run, alone=True)
         if isinstance(dialogue.failure, NotRun):
             return dialogue.failure
+        if dialogue.failure and dialogue.failure.cause:
+            return _without_service(dialogue.failure.cause, dialogue.failure.reason)
         return Trace(
             suite=case.suite,
             eval_set=case.eval_set,
@@ -272,3 +282,9 @@ class CommandAgent:
             # All turns were had: what others did to the process meanwhile costs them nothing.
             blamed = failure if failure and failure.certain else None
             return Dialogue(dialogue.invocations, blamed)
+
+
+def _without_service(cause: str, reason: str) -> NotRun:
+    """Whatever the agent is worth, its model could not be asked."""
+    said = next(iter(reason.splitlines()), "")
+    return NotRun.because(notice("agent.no_service", cause=NOT_THE_AGENT[cause], said=said))

@@ -87,6 +87,8 @@ class Failure:
     reason: str
     certain: bool = True
     """Whether it is this session's own doing; otherwise it may only have been near."""
+    cause: str | None = None
+    """What is wrong with the model's service, where the program says that it is that."""
 
 
 @dataclass

@@ -1,4 +1,9 @@
-"""Runs that are finished stay finished: killed at any point, the next job goes on from there."""
+"""Runs that are finished stay finished: killed at any point, the next job goes on from there.
+
+An agent's failure is a finished run like any other, on both sides: to make failed runs anew until
+they succeed would leave base better than it is, and head to blame for the difference. What was not
+run, through no fault of the agent, is not kept.
+"""
 
 import asyncio
 import hashlib
@@ -10,8 +15,12 @@ from gradegate.model.runs import NotRun, Role, Trace
 from gradegate.ports import AgentRunner, Store
 
 KIND = "trace"
-VERSION = 1
-"""Of what a key is made of; a change of it forgets all earlier runs."""
+VERSION = 2
+"""Of what a key stands for; a change of it forgets all earlier runs.
+
+2: an agent's failure stays. Before, it was dropped with its job, and trouble with the service of
+its model was taken for one.
+"""
 
 
 class Journal:
@@ -27,7 +36,6 @@ class Journal:
         """What agents may repeat and nobody is to read."""
         self._job = job
         self._under_way: dict[str, asyncio.Task[Trace | NotRun]] = {}
-        self._agents_failures: set[str] = set()
         self.made: dict[str, int] = {}
         """Runs made now, not read from the store, by agent."""
 
@@ -40,9 +48,7 @@ class Journal:
         key = self._key(agent, case, run, role)
         kept = self._store.get(KIND, key)
         if kept is not None:
-            trace = Trace.model_validate_json(kept)
-            self._note(key, trace)
-            return trace
+            return Trace.model_validate_json(kept)
         task = self._under_way.get(key)
         if task is None:
             task = asyncio.ensure_future(self._make(runner, agent, case, run, key))
@@ -57,15 +63,11 @@ class Journal:
         return number
 
     async def finish(self) -> None:
-        """End what nobody waits for any more, and have the next job try again what failed.
-
-        The cause may be mended by then: a key that was not set, a service that was down.
-        """
+        """End what nobody waits for any more."""
         left = list(self._under_way.values())
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
-        self._store.forget(KIND, sorted(self._agents_failures))
 
     async def _make(
         self, runner: AgentRunner, agent: str, case: Case, run: int, key: str
@@ -77,16 +79,11 @@ class Journal:
         self.made[agent] = self.made.get(agent, 0) + 1
         outcome = self._discreet(outcome)  # it goes to judges, reports and caches
         if isinstance(outcome, Trace):
-            self._note(key, outcome)
             self._store.put(KIND, key, outcome.model_dump_json(exclude_defaults=True))
         return outcome
 
     def _discreet(self, outcome: Trace | NotRun) -> Trace | NotRun:
         return self.secrets.hide_in(outcome) if isinstance(outcome, Trace) else outcome
-
-    def _note(self, key: str, trace: Trace) -> None:
-        if trace.error is not None:
-            self._agents_failures.add(key)
 
     def _key(self, agent: str, case: Case, run: int, role: Role) -> str:
         simulator = case.config.user_simulator_config if case.definition.is_simulated else None

@@ -6,6 +6,7 @@ meet N          note it in `met`; wait until    garbage         write a line tha
                 them, the latest first          stranger        answer a session nobody opened
 hang            note it in `hung`, and wait     invalid         answer an invocation that is none
 fail TEXT       answer with an error            nothing         answer with neither
+lack CAUSE      the same, for such a cause
 log TEXT        write TEXT to the log           spawn           start a sleeping child, say its pid
 close badly     crash when the session is       environment     answer the environment's names
                 closed                          eat             use memory without end
@@ -156,6 +157,7 @@ _DOES: dict[str, Callable[[str, str], None]] = {
     "huge": _huge,
     "stranger": lambda _session, _rest: _say("somebody-else", "hello"),
     "fail": lambda session, text: _answer(session, error=text),
+    "lack": lambda session, cause: _answer(session, error="429 Too many\nline 3", cause=cause),
     "invalid": lambda session, _rest: _answer(session, invocation={"final_response": 7}),
     "nothing": lambda session, _rest: _answer(session),
     "log": _log,

@@ -10,6 +10,8 @@ from tests.runs import a_case
 from tests.standins.scripted_runner import ScriptedRunner
 
 CASE = a_case()
+KEYS_BEFORE = {"first": "8799a8be7781b417fe53ff3d30c58205c04cdc2911dcdfd3441d5e04def43a06"}
+"""As stores were written with version 1 of the key."""
 
 
 def kept_in(store: SqliteStore) -> int:
@@ -142,26 +144,26 @@ async def test_what_was_not_run_is_not_kept() -> None:
     assert kept_in(store) == 0
 
 
-async def test_an_agents_failure_is_kept_until_the_job_is_done() -> None:
-    """A killed job goes on from it; the next one tries again, for the cause may be mended."""
+async def test_an_agents_failure_is_a_result_like_any_other() -> None:
+    """Made anew until it succeeds, base would look better than it is."""
     store = SqliteStore.in_memory()
-    runner = ScriptedRunner(lambda _case, _run: "!no key")
-    await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
-    resumed = journal(store)
-    await resumed.run(runner, "agent", CASE, 1, Role.FIRST)
+    runner = ScriptedRunner(lambda _case, _run: "!it broke")
+    one = journal(store)
+    made = await one.run(runner, "agent", CASE, 1, Role.FIRST)
+    await one.finish()
+    assert await journal(store, "next").run(runner, "agent", CASE, 1, Role.FIRST) == made
     assert len(runner.made) == 1
-    await resumed.finish()
-    await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
-    assert len(runner.made) == 2
 
 
-async def test_finishing_forgets_failures_only() -> None:
-    """What succeeded stays."""
-    store = SqliteStore.in_memory()
-    job = journal(store)
-    await job.run(greeter(), "agent", CASE, 1, Role.FIRST)
-    await job.finish()
-    assert kept_in(store) == 1
+async def test_runs_kept_before_failures_stayed_are_not_read() -> None:
+    """Their failures were dropped, and trouble with a service was taken for a failure."""
+    store, runner = SqliteStore.in_memory(), greeter()
+    key = KEYS_BEFORE["first"]
+    store.put("trace", key, '{"eval_set": "s", "eval_id": "c", "error": "no key"}')
+    assert journal(store)._key("agent", CASE, 1, Role.FIRST) != key
+    kept = await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
+    assert isinstance(kept, Trace)
+    assert kept.error is None
 
 
 async def test_a_recording_is_not_kept_a_second_time() -> None:

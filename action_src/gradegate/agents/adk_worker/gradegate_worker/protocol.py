@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from .loading import Loaded, load
+from .model_service import trouble
 from .serialization import Json, plain, why
 from .sessions import Session, open_session
 
@@ -23,8 +24,8 @@ class Worker:
     """Answers requests as they come, those of different sessions at the same time."""
 
     out: BinaryIO
-    loaded: Loaded | str
-    """The agent, or why there is none."""
+    loaded: Loaded | Json
+    """The agent, or the answer that says why there is none."""
     sessions: dict[str, Session] = field(default_factory=dict)
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
     turn_of_one: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -42,15 +43,15 @@ class Worker:
         try:
             said = await self.act(request)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the agent raises is its failed run
-            said = {"error": why(error)}
+            said = failure(error)
         answer = plain({"session": request["session"], **said})
         self.out.write(json.dumps(answer).encode() + b"\n")
         self.out.flush()
 
     async def act(self, request: Json) -> Json:
         """One request of one session."""
-        if isinstance(self.loaded, str):
-            return {"error": self.loaded}
+        if isinstance(self.loaded, dict):
+            return self.loaded
         name = request["session"]
         if request["op"] == "turn":
             return {"invocation": await self.sessions[name].turn(request["user_content"])}
@@ -67,12 +68,18 @@ class Worker:
         """Leave what is running, and give toolsets and plugins a moment to say goodbye."""
         for task in self.tasks:
             task.cancel()
-        if isinstance(self.loaded, str):
+        if isinstance(self.loaded, dict):
             return
         last = await open_session(self.loaded, {})
         await last.runner.close()
         if hasattr(self.loaded.resources, "aclose"):
             await self.loaded.resources.aclose()
+
+
+def failure(error: BaseException, before: str = "") -> Json:
+    """What went wrong, and whether that was the model's service and not the agent."""
+    cause = trouble(error)
+    return {"error": before + why(error), **({"cause": cause} if cause else {})}
 
 
 async def lines_of(fd: int) -> asyncio.StreamReader:
@@ -87,9 +94,9 @@ async def lines_of(fd: int) -> asyncio.StreamReader:
 async def work(place: Path, requests: int, out: BinaryIO) -> None:
     """Load the agent and serve it."""
     try:
-        loaded: Loaded | str = await load(place)
+        loaded: Loaded | Json = await load(place)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the agent raises is its failed run
-        loaded = f"the agent cannot be loaded: {why(error)}"
+        loaded = failure(error, "the agent cannot be loaded: ")
     worker = Worker(out, loaded)
     await worker.serve(await lines_of(requests))
     try:
