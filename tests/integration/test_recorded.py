@@ -74,6 +74,7 @@ async def test_another_suites_traces_are_not_ours() -> None:
 async def test_a_missing_run_names_file_and_case() -> None:
     """So that one knows what to record."""
     agent = recorded(trace(run=1), trace(run=3))
+    assert agent.runs_of(case()) == 3
     missing, other = await agent.run(case(), 2), await agent.run(case("rome"), 1)
     assert missing == NotRun(
         "evals/traces.json holds no run 2 of case 'paris' of weather/basic.evalset.json, only: 1, 3"

@@ -21,6 +21,7 @@ from gradegate.pipeline.journal import Journal
 from gradegate.sides.identity import agent_identity, fingerprint
 from gradegate.store.sqlite import SqliteStore
 from tests.runs import a_case
+from tests.standins.judging import question
 
 T = TypeVar("T", bound=BaseModel)
 KEYS = json.loads(Path(__file__).with_name("store_keys.json").read_text(encoding="utf-8"))
@@ -64,6 +65,14 @@ class Noting:
         if question.stand_in is None:
             return Votes(failure="not asked")
         return Votes(answers=(question.stand_in(),))
+
+
+def test_a_question_that_is_put_again_is_another_one() -> None:
+    """The first time it has the key that it always had, so that old verdicts still serve."""
+    asked = question("is it?")
+    once, again = asked.key(1), asked.again(2).key(1)
+    assert once == asked.again(1).key(1) == KEYS["once"]
+    assert again == KEYS["again"]
 
 
 @pytest.mark.parametrize("name", CONFIGS)

@@ -6,11 +6,11 @@ from gradegate.compare.case_results import PairedResult, outcomes, paired_result
 from gradegate.compare.confirm import Settled, settle
 from gradegate.compare.criterion_shift import LOOK_SHARES, another_pass_wanted
 from gradegate.compare.criterion_table import by_criterion, shifts_of
-from gradegate.compare.screening import Confirmation, Suspect, SuspectId
+from gradegate.compare.screening import Confirmation, Outcomes, Suspect, SuspectId
 from gradegate.compare.terms import Terms
 from gradegate.compare.without_reruns import FixedRuns, judge_fixed
 from gradegate.model.evalset import CaseKey
-from gradegate.model.result import Status
+from gradegate.model.result import CaseResult, Status
 from gradegate.model.runs import SIDES, Role, RunRequest, Runs, SideName
 
 BASELINE_RUNS = 2
@@ -176,10 +176,21 @@ def _recorded(terms: Terms, runs: Runs) -> Mapping[SuspectId, Confirmation]:
 
 
 def _several(runs: Runs, key: CaseKey) -> bool:
-    """Whether there is more than one run to test; between single ones a flip is a flip."""
-    return any(len(runs.of(side, key, Role.FIRST)) > 1 for side in SIDES)
+    """Whether more than one run was planned; between single ones a flip is a flip."""
+    return any(run.result.run > 1 for side in SIDES for run in runs.of(side, key, Role.FIRST))
 
 
-def _recorded_outcomes(runs: Runs, side: SideName, one: PairedResult) -> tuple[bool | None, ...]:
-    made = runs.of(side, one.pair.key, Role.FIRST)
-    return outcomes((r for r in made if one.criterion in r.result.criteria), one.criterion)
+def _recorded_outcomes(runs: Runs, side: SideName, one: PairedResult) -> Outcomes:
+    """Of all runs that were planned: one that is missing among the numbers was lost."""
+    made = {run.result.run: run for run in runs.of(side, one.pair.key, Role.FIRST)}
+    found: list[bool | None] = []
+    for number in range(1, max(made, default=0) + 1):
+        if number not in made:
+            found.append(None)
+        elif _was_to_be_scored(made[number].result, one.criterion):
+            found += outcomes([made[number]], one.criterion)
+    return tuple(found)
+
+
+def _was_to_be_scored(result: CaseResult, criterion: str) -> bool:
+    return criterion in result.criteria or result.status is Status.NOT_EVALUATED

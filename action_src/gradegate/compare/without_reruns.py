@@ -3,6 +3,8 @@
 One run a side leaves only the rule of every test runner: what passed and now fails blocks.
 Several runs a side carry a real test, over **all** cases: to pick those that look bad and test
 them on the very runs they were picked by would block up to a third of unchanged pull requests.
+Which of the two it is was settled when the runs were planned: several of which but one was
+evaluated are not single runs.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,7 +18,7 @@ from gradegate.model.report import Verdict
 
 @dataclass(frozen=True, slots=True)
 class FixedRuns:
-    """A case and criterion with its recorded runs; None is a run without a score."""
+    """A case and criterion with the runs planned for it; None is a run without a score."""
 
     id: SuspectId
     base: Outcomes
@@ -37,7 +39,7 @@ def judge_fixed(cases: Iterable[FixedRuns], *, alpha: float) -> Mapping[SuspectI
         base, head = _counts(case)
         if base.runs == 0 or head.runs == 0:
             outcomes[case.id] = _outcome(case, Verdict.UNCERTAIN)
-        elif base.runs == head.runs == 1:
+        elif len(case.base) <= 1 and len(case.head) <= 1:
             outcomes[case.id] = _outcome(case, _flip(base, head))
         else:
             several.append(case)

@@ -44,7 +44,7 @@ class PendingQuestion:
 
 
 class JudgeClient:
-    """Asks until the vote is decided, and asks no one the same thing twice.
+    """Asks until the vote is decided, and asks no one the same thing twice for the same run.
 
     `provider` may be the reason why there is none: what is in the store is used all the same.
     Use it as a context manager, so that connections are closed at the end.
@@ -72,7 +72,7 @@ class JudgeClient:
         self._sent = 0
         self._turns = itertools.count()
         self._in_flight: dict[str, asyncio.Task[Reply | NoAnswer]] = {}
-        self._failed: dict[tuple[str, int], Votes[Any]] = {}
+        self._failed: dict[tuple[str, int, int], Votes[Any]] = {}
 
     async def __aenter__(self) -> Self:
         return self
@@ -96,7 +96,7 @@ class JudgeClient:
     async def __call__(self, question: Question[T], samples: int) -> Votes[T]:
         """Ask until the vote is decided, `samples` times at most."""
         question = question.by_default(self._default_model)
-        known = self._failed.get((question.digest, samples))
+        known = self._failed.get((question.digest, question.occurrence, samples))
         if known is not None:
             return known
         deadline = Deadline(self._retry.per_verdict)
@@ -116,7 +116,7 @@ class JudgeClient:
         result = votes.count(question, outcomes, samples)
         if result.failure is not None:
             # Kept for this run, so that both sides fare alike; not for the next one.
-            self._failed[question.digest, samples] = result
+            self._failed[question.digest, question.occurrence, samples] = result
             spoilt = (n for n, said in enumerate(outcomes, 1) if said not in result.answers)
             forget_replies(self._store, [question.key(number) for number in spoilt])
         elif pending.called and result.yes:

@@ -61,6 +61,9 @@ class Question(Generic[T]):
     stand_in: Callable[[], T] | None = None
     """An answer that might be given, where the answer leads to another question: with it a
     dry run can count that question too."""
+    occurrence: int = 1
+    """The how manieth of a case's runs on its side puts this question. A rerun that gets the same
+    answer from the agent asks the judge anew: one opinion must not count as several."""
 
     @property
     def criterion(self) -> str:
@@ -71,9 +74,14 @@ class Question(Generic[T]):
         """The same, put to this model where it names none."""
         return self if self.model else replace(self, model=model)
 
+    def again(self, occurrence: int) -> "Question[T]":
+        """The same, put by another of the case's runs."""
+        return replace(self, occurrence=occurrence)
+
     def key(self, sample: int) -> str:
-        """What one sample's answer is stored under: all that was asked, and of whom."""
-        return content_digest([self.digest, sample])
+        """What one sample's answer is stored under: all that was asked, of whom, and again."""
+        again = [self.occurrence] if self.occurrence > 1 else []
+        return content_digest([self.digest, sample, *again])
 
     @cached_property
     def digest(self) -> str:

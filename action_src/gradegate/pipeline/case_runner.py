@@ -1,6 +1,7 @@
 """Both sides' agents at work: runs made, scored and kept, many at once."""
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from gradegate.model.notice import Notice, notice
 from gradegate.model.result import Results, Usage
 from gradegate.model.runs import NotRun, Role, RunRequest, Runs, ScoredRun, SideName, Trace
 from gradegate.pipeline.journal import Journal
+from gradegate.pipeline.occurrences import Occurrences
 from gradegate.pipeline.score import score_run
 from gradegate.ports import AgentRunner, Ask, MetricCaller
 
@@ -61,6 +63,9 @@ class CaseRunner:
         self._deadline = deadline
         """When to stop running agents, by the event loop's clock; None: never."""
         self._progress = progress
+        self._occurrences: defaultdict[tuple[SideName, CaseKey], Occurrences] = defaultdict(
+            Occurrences
+        )
 
     async def make_wanted(self, wanted: Callable[[Runs], Iterable[RunRequest]]) -> None:
         """Make what is wanted, given what there is, until nothing more is."""
@@ -127,9 +132,13 @@ class CaseRunner:
 
     async def _run(self, request: RunRequest, number: int) -> ScoredRun:
         case = self._cases[request.case]
-        outcome = await self._outcome(case, request, number)
-        metrics = self._metrics.get(case.suite)
-        result = await score_run(case, outcome, number, self._ask, metrics)
+        occurrences = self._occurrences[request.side, request.case]
+        try:
+            outcome = await self._outcome(case, request, number)
+            ask = occurrences.ask_for(number, self._ask)
+            result = await score_run(case, outcome, number, ask, self._metrics.get(case.suite))
+        finally:
+            occurrences.scored(number)
         return ScoredRun(request.role, outcome, result)
 
     async def _outcome(self, case: Case, request: RunRequest, number: int) -> Trace | NotRun:

@@ -54,6 +54,8 @@ def test_one_run_a_side_is_the_any_flip_rule(
         ((False,) * 2, (True,) * 2, Verdict.IMPROVED),
         ((True,) * 4, (None, False, False, False, False), Verdict.REGRESSED),
         ((True,) * 4, (None,) * 4, Verdict.UNCERTAIN),
+        ((True, None, None), (None, False, None), Verdict.UNCERTAIN),
+        ((True, None), (True, None), Verdict.UNCHANGED),
     ],
 )
 def test_several_runs_a_side_are_tested(base: Outcomes, head: Outcomes, expected: Verdict) -> None:

@@ -76,13 +76,15 @@ class RecordingProvider:
         reply = await self._provider.answer(question, sample)
         if isinstance(reply, Reply):
             key = (question.kind, asked(question), sample)
-            self._answers[key] = RecordedAnswer(
+            recorded = RecordedAnswer(
                 kind=question.kind,
                 question=asked(question),
                 sample=sample,
                 about=_about(question),
                 **reply._asdict(),
             )
+            if question.occurrence == 1 or key not in self._answers:
+                self._answers[key] = recorded
         return reply
 
     async def close(self) -> None:

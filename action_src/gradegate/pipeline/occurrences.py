@@ -1,0 +1,47 @@
+"""A rerun is fresh evidence: which of a case's runs puts a question for the how manieth time.
+
+An agent that says the same in six runs has given one answer, and a judge that is asked about it
+once has one opinion; it must not count as six. So the judge is asked anew for each run. On the two
+sides the runs count alike: base's first and head's first share what was said of the same answer,
+so that the judge's mood cannot show up as a difference between them.
+"""
+
+import asyncio
+from collections import defaultdict
+from typing import TypeVar
+
+from pydantic import BaseModel
+
+from gradegate.model.question import Question, Votes
+from gradegate.ports import Ask
+
+T = TypeVar("T", bound=BaseModel)
+
+
+class Occurrences:
+    """The questions put by a case's runs on one side.
+
+    They count in the order of the runs' numbers, in whatever order the runs end: a job that goes
+    on where a killed one was counts alike. So a run asks its judges once those before it have all
+    their scores.
+    """
+
+    def __init__(self) -> None:
+        self._asked: defaultdict[str, set[int]] = defaultdict(set)
+        self._scored: defaultdict[int, asyncio.Event] = defaultdict(asyncio.Event)
+
+    def ask_for(self, run: int, ask: Ask) -> Ask:
+        """Asks for a run of this number."""
+
+        async def asking(question: Question[T], samples: int) -> Votes[T]:
+            for earlier in range(1, run):
+                await self._scored[earlier].wait()
+            asked = self._asked[question.digest]
+            asked.add(run)
+            return await ask(question.again(sum(number <= run for number in asked)), samples)
+
+        return asking
+
+    def scored(self, run: int) -> None:
+        """The run asks nothing more, or never will."""
+        self._scored[run].set()
