@@ -1,13 +1,15 @@
 """Runs that are finished stay finished: killed at any point, the next job goes on from there.
 
 An agent's failure is a finished run like any other, on both sides: to make failed runs anew until
-they succeed would leave base better than it is, and head to blame for the difference. What was not
-run, through no fault of the agent, is not kept.
+they succeed would leave base better than it is, and head to blame for the difference. Not kept are
+runs that were not made, through no fault of the agent, and those of an agent that failed in all it
+was asked: it was not set up, as without a key, and there is nothing to compare by.
 """
 
 import asyncio
 import hashlib
 import json
+from collections import defaultdict
 
 from gradegate.model.evalset import Case
 from gradegate.model.masking import SecretMasker
@@ -36,6 +38,10 @@ class Journal:
         """What agents may repeat and nobody is to read."""
         self._job = job
         self._under_way: dict[str, asyncio.Task[Trace | NotRun]] = {}
+        self._failed: defaultdict[str, set[str]] = defaultdict(set)
+        """The keys of failed runs, by agent."""
+        self._able: set[str] = set()
+        """Agents that did not fail every time."""
         self.made: dict[str, int] = {}
         """Runs made now, not read from the store, by agent."""
 
@@ -48,7 +54,9 @@ class Journal:
         key = self._key(agent, case, run, role)
         kept = self._store.get(KIND, key)
         if kept is not None:
-            return Trace.model_validate_json(kept)
+            trace = Trace.model_validate_json(kept)
+            self._note(agent, key, trace)
+            return trace
         task = self._under_way.get(key)
         if task is None:
             task = asyncio.ensure_future(self._make(runner, agent, case, run, key))
@@ -63,11 +71,13 @@ class Journal:
         return number
 
     async def finish(self) -> None:
-        """End what nobody waits for any more."""
+        """End what nobody waits for any more, and have the next job try again what never worked."""
         left = list(self._under_way.values())
         for task in left:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
+        for agent in self._failed.keys() - self._able:
+            self._store.forget(KIND, sorted(self._failed[agent]))
 
     async def _make(
         self, runner: AgentRunner, agent: str, case: Case, run: int, key: str
@@ -79,8 +89,15 @@ class Journal:
         self.made[agent] = self.made.get(agent, 0) + 1
         outcome = self._discreet(outcome)  # it goes to judges, reports and caches
         if isinstance(outcome, Trace):
+            self._note(agent, key, outcome)
             self._store.put(KIND, key, outcome.model_dump_json(exclude_defaults=True))
         return outcome
+
+    def _note(self, agent: str, key: str, trace: Trace) -> None:
+        if trace.error is None:
+            self._able.add(agent)
+        else:
+            self._failed[agent].add(key)
 
     def _discreet(self, outcome: Trace | NotRun) -> Trace | NotRun:
         return self.secrets.hide_in(outcome) if isinstance(outcome, Trace) else outcome

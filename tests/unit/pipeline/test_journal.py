@@ -147,12 +147,25 @@ async def test_what_was_not_run_is_not_kept() -> None:
 async def test_an_agents_failure_is_a_result_like_any_other() -> None:
     """Made anew until it succeeds, base would look better than it is."""
     store = SqliteStore.in_memory()
-    runner = ScriptedRunner(lambda _case, _run: "!it broke")
+    runner = ScriptedRunner(lambda _case, run: "!it broke" if run == 1 else "hi")
     one = journal(store)
-    made = await one.run(runner, "agent", CASE, 1, Role.FIRST)
+    made = [await one.run(runner, "agent", CASE, run, Role.FIRST) for run in (1, 2)]
     await one.finish()
-    assert await journal(store, "next").run(runner, "agent", CASE, 1, Role.FIRST) == made
+    assert await journal(store, "next").run(runner, "agent", CASE, 1, Role.FIRST) == made[0]
+    assert len(runner.made) == 2
+
+
+async def test_an_agent_that_never_worked_is_tried_again_by_the_next_job() -> None:
+    """The cause may be mended by then, such as a key that was not set; a killed job goes on."""
+    store = SqliteStore.in_memory()
+    runner = ScriptedRunner(lambda _case, _run: "!no key")
+    await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
+    resumed = journal(store)
+    await resumed.run(runner, "agent", CASE, 1, Role.FIRST)
     assert len(runner.made) == 1
+    await resumed.finish()
+    await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
+    assert len(runner.made) == 2
 
 
 async def test_runs_kept_before_failures_stayed_are_not_read() -> None:
