@@ -145,6 +145,8 @@ class LineSession:
     async def open(self, case: Case, run: int) -> Failure | None:
         """Begin the case; what went wrong, if anything did."""
         start = case.definition.session_input
+        history = case.dataset.history if case.dataset else ()
+        said = [event.model_dump(mode="json", exclude_none=True) for event in history]
         return self._expect_ok(
             await self._request(
                 "open",
@@ -152,6 +154,7 @@ class LineSession:
                 eval_id=case.eval_id,
                 run=run,
                 session_input=start and start.model_dump(mode="json"),
+                **({"history": said} if said else {}),
             )
         )
 

@@ -1,17 +1,23 @@
-"""Users' own metrics: `custom_metrics` of an EvalConfig, each a function in the agent's code."""
+"""Users' own metrics: `custom_metrics` of an EvalConfig, each a function in the agent's code.
+
+One of google-adk's kind is named; one of google-agents-cli's kind, `evaluate(instance)`, is given
+as source. Both are called in the agent's environment.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from gradegate.criteria.base.criterion import Entry, entry_fields
+from gradegate.criteria.base.instance import instance_of
+from gradegate.criteria.base.judged import answer_details
 from gradegate.criteria.base.loosening import threshold_goes
 from gradegate.criteria.rubric_based import RubricFinalResponse
 from gradegate.criteria.tool_trajectory import ToolTrajectory
 from gradegate.model.base import AdkValue, Value
-from gradegate.model.evalset import EvalCase, EvalConfig, Invocation
+from gradegate.model.evalset import Case, EvalConfig, Invocation
 from gradegate.model.notice import Notice
 from gradegate.model.result import CriterionResult, InvocationResult, RubricScore, Scale, Status
 from gradegate.model.runs import Trace
@@ -53,15 +59,33 @@ class _CodeConfig(AdkValue):
 class CustomConfig(AdkValue):
     """An entry of `custom_metrics`; `lower_is_better` is ours, and google-adk passes it over."""
 
-    code_config: _CodeConfig
+    code_config: _CodeConfig | None = None
+    custom_function: str | None = None
+    """Source of a function `evaluate(instance)`, as google-agents-cli has it."""
+    range: _Interval | None = None
     metric_info: _MetricInfo | None = None
     description: str = ""
     lower_is_better: bool = False
 
+    @field_validator("range", mode="before")
+    @classmethod
+    def _as_a_pair(cls, value: Any) -> Any:
+        match value:
+            case [low, high]:
+                return {"min_value": low, "max_value": high}
+        return value
+
+    @model_validator(mode="after")
+    def _one_function(self) -> "CustomConfig":
+        if (self.code_config is None) == (self.custom_function is None):
+            message = "needs `code_config` with the function's name, or a `custom_function`"
+            raise ValueError(message)
+        return self
+
     @property
     def interval(self) -> _Interval | None:
         """Between which scores it moves, where the entry says so."""
-        return self.metric_info.metric_value_info.interval if self.metric_info else None
+        return self.metric_info.metric_value_info.interval if self.metric_info else self.range
 
 
 @dataclass(frozen=True)
@@ -84,12 +108,14 @@ class CustomMetric:
         low, high = (interval.min_value, interval.max_value) if interval else (0.0, 1.0)
         return Scale(low=low, high=high, lower_is_better=self.config.lower_is_better)
 
-    async def score(self, case: EvalCase, trace: Trace, measure: MetricCaller) -> CriterionResult:
+    async def score(self, case: Case, trace: Trace, measure: MetricCaller) -> CriterionResult:
         """Have the function called; what it says is its score, status and all."""
         said = await measure(self._request(case, trace))
         if isinstance(said, str):
             return self.unscored(said)
         try:
+            if self.config.custom_function is not None:
+                said = self._held_to_threshold(said, len(trace.invocations))
             returned = _Returned.model_validate(said)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
@@ -105,8 +131,26 @@ class CustomMetric:
         """The agent failed the run, and so all that it is measured by."""
         return self.unscored(reason).model_copy(update={"status": Status.FAILED})
 
-    def _request(self, case: EvalCase, trace: Trace) -> dict[str, Any]:
-        expected, scenario = case.conversation, case.conversation_scenario
+    def _held_to_threshold(self, said: dict[str, Any], turns: int) -> dict[str, Any]:
+        """What `evaluate` says is about the run as a whole; it knows no threshold."""
+        one = _Explained.model_validate(said)
+        worse = one.score > self._bar if self.config.lower_is_better else one.score < self._bar
+        status = Status.FAILED if self.threshold is not None and worse else Status.PASSED
+        details = answer_details(f"{one.score:g}", one.explanation or "")
+        whole = {"score": one.score, "status": status}
+        return {**whole, "invocations": [{**whole, "details": details}] * turns}
+
+    @property
+    def _bar(self) -> float:
+        return self.threshold or 0.0
+
+    def _request(self, case: Case, trace: Trace) -> dict[str, Any]:
+        if self.config.custom_function is not None:
+            instance = instance_of(case, trace)
+            return {"source": self.config.custom_function, "name": self.name, "instance": instance}
+        assert self.config.code_config  # noqa: S101 - the one or the other, as validated
+        expected = case.definition.conversation
+        scenario = case.definition.conversation_scenario
         return {
             "function": self.config.code_config.name,
             "metric": {"metric_name": self.name, "criterion": dict(self.criterion)},
@@ -139,7 +183,9 @@ class CustomMetric:
             threshold=self.threshold,
             status=returned.status,
             invocations=tuple(
-                InvocationResult(score=one.score, status=one.status, rubrics=one.rubrics)
+                InvocationResult(
+                    score=one.score, status=one.status, rubrics=one.rubrics, details=one.details
+                )
                 for one in returned.invocations
             ),
             rubrics=returned.rubrics,
@@ -147,10 +193,16 @@ class CustomMetric:
         )
 
 
+class _Explained(AdkValue):
+    score: float
+    explanation: str | None = None
+
+
 class _ReturnedTurn(Value):
     score: float | None = None
     status: Status
     rubrics: tuple[RubricScore, ...] = ()
+    details: dict[str, Any] = Field(default_factory=dict)
 
 
 class _Returned(_ReturnedTurn):

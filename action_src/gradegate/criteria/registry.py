@@ -4,11 +4,12 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from itertools import chain
 
 from gradegate import criteria
 from gradegate.criteria import custom
 from gradegate.criteria.base.criterion import Criterion, Entry, entry_fields
-from gradegate.criteria.base.judged import Judged, judged_rubrics
+from gradegate.criteria.base.judged import Judged, judged_answer, judged_rubrics
 from gradegate.criteria.efficiency import METRICS
 from gradegate.model.errors import InputError, did_you_mean
 from gradegate.model.evalset import EvalConfig
@@ -73,7 +74,7 @@ def scale_of(name: str) -> Scale:
 def evidence(name: str, turn: InvocationResult) -> Iterator[Judged]:
     """What a criterion, or a user's own metric, has to show of a turn."""
     cls = criterion_class(name)
-    return cls.evidence(turn) if cls else judged_rubrics(turn)
+    return cls.evidence(turn) if cls else chain(judged_rubrics(turn), judged_answer(turn))
 
 
 def loosened(name: str, base: EvalConfig, head: EvalConfig) -> Iterator[Notice]:

@@ -1,8 +1,8 @@
 """An `EvalConfig` file: read, checked by itself, and checked against the cases it is for."""
 
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pydantic import ValidationError
@@ -30,6 +30,8 @@ class ConfigFile:
     config: EvalConfig = DEFAULT_EVAL_CONFIG
     document: Document | None = None
     findings: tuple[Finding, ...] = ()
+    rubric_groups: Mapping[str, str | None] = field(default_factory=dict)
+    """Of an EvaluationDataset's config: a type of rubrics → the group of a case that has them."""
 
 
 def read_config(document: Document) -> ConfigFile:

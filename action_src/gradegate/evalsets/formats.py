@@ -1,5 +1,6 @@
 """The three shapes an eval set file may have, read into one."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, TypeVar
@@ -12,6 +13,7 @@ from gradegate.files.schema_errors import schema_findings
 from gradegate.model.base import AdkValue
 from gradegate.model.evalset import (
     Content,
+    DatasetCase,
     EvalCase,
     FunctionCall,
     IntermediateData,
@@ -19,7 +21,7 @@ from gradegate.model.evalset import (
     Part,
     SessionInput,
 )
-from gradegate.model.notice import Notice, notice
+from gradegate.model.notice import notice
 
 T = TypeVar("T", bound=AdkValue)
 
@@ -71,6 +73,7 @@ class PlacedCase:
     definition: EvalCase
     path: tuple[Key, ...]
     line: int
+    dataset: DatasetCase | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,7 @@ def read_eval_set(document: Document, session: Document | None = None) -> EvalSe
     """Read a file of any of the three shapes; `session` is a flat list's initial one."""
     file_name = PurePosixPath(document.path).name
     value = document.value
-    set_id = _stem(file_name)
+    set_id = stem_of(file_name)
     reader = _Reader(document)
     if isinstance(value, dict):
         set_id = reader.eval_set(value) or set_id
@@ -97,8 +100,26 @@ def read_eval_set(document: Document, session: Document | None = None) -> EvalSe
         reader.legacy(value)
     else:
         reader.remark("an eval set is an object with `eval_set_id` and `eval_cases`, or a list")
-    reader.look_for_oddities()
-    return EvalSetFile(document, set_id, tuple(reader.cases), tuple(reader.findings))
+    findings = (*reader.findings, *oddities(document, reader.cases, reader.findings))
+    return EvalSetFile(document, set_id, tuple(reader.cases), findings)
+
+
+def oddities(
+    document: Document, cases: Sequence[PlacedCase], known: Iterable[Finding]
+) -> Iterator[Finding]:
+    """Equal ids are an error, since cases pair by them; emptiness is only odd."""
+    first: dict[str, int] = {}
+    for case in cases:
+        eval_id = case.definition.eval_id
+        if eval_id in first:
+            message = f"the id `{eval_id}` is taken by the case in line {first[eval_id]}"
+            yield document.finding(f"{message}: give each case its own", *case.path)
+        first.setdefault(eval_id, case.line)
+        if case.definition.conversation == ():
+            told = notice("evals.no_turns", case=eval_id)
+            yield document.finding(told, *case.path, level="warning")
+    if not cases and not any(finding.level == "error" for finding in known):
+        yield document.finding(notice("evals.no_cases"), level="warning")
 
 
 class _Reader:
@@ -133,29 +154,12 @@ class _Reader:
         if turns:
             self._keep(_case_of(_Entry(name=file_name, data=turns.turns, initial_session=start)))
 
-    def look_for_oddities(self) -> None:
-        """Equal ids are an error, since cases pair by them; emptiness is only odd."""
-        first: dict[str, int] = {}
-        for case in self.cases:
-            eval_id = case.definition.eval_id
-            if eval_id in first:
-                message = f"the id `{eval_id}` is taken by the case in line {first[eval_id]}"
-                self.remark(f"{message}: give each case its own", *case.path)
-            first.setdefault(eval_id, case.line)
-            if case.definition.conversation == ():
-                self._doubt(notice("evals.no_turns", case=eval_id), *case.path)
-        if not self.cases and not any(f.level == "error" for f in self.findings):
-            self._doubt(notice("evals.no_cases"))
-
     def _session(self, session: Document) -> _Session | None:
         try:
             return _Session.model_validate(session.value)
         except ValidationError as error:
             self.findings.extend(schema_findings(session, error))
             return None
-
-    def _doubt(self, told: Notice, *path: Key) -> None:
-        self.findings.append(self.document.finding(told, *path, level="warning"))
 
     def _keep(self, definition: EvalCase | None, *path: Key) -> None:
         if definition is not None:
@@ -211,7 +215,8 @@ def _content(role: str, text: str) -> Content:
     return Content(role=role, parts=(Part(text=text),))
 
 
-def _stem(file_name: str) -> str:
+def stem_of(file_name: str) -> str:
+    """The file's name without what every eval set's ends in."""
     for ending in (*EVAL_SET_ENDINGS, ".json"):
         if file_name.endswith(ending):
             return file_name.removesuffix(ending)

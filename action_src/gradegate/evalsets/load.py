@@ -5,19 +5,26 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
 from gradegate.evalsets.config import CONFIG_FILE, ConfigFile, fit_findings, read_config
+from gradegate.evalsets.dataset import is_dataset, read_dataset
+from gradegate.evalsets.dataset_config import (
+    is_dataset_config,
+    read_dataset_config,
+    with_rubrics,
+)
 from gradegate.evalsets.discover import find
 from gradegate.evalsets.formats import EVAL_SET_ENDINGS, EvalSetFile, read_eval_set
 from gradegate.files.findings import Finding, refuse_errors
 from gradegate.files.json_document import Document, parse, read_text, refuse_outside
+from gradegate.files.yaml_document import parse_config
 from gradegate.model.errors import FileError, InputError
-from gradegate.model.evalset import Case, EvalCase
+from gradegate.model.evalset import Case, DatasetCase, EvalCase
 from gradegate.model.settings import Suite
 
 _NOT_PART_OF_A_CASE = frozenset({"creation_timestamp", "invocation_id"})
@@ -74,7 +81,7 @@ def _places(root: Path, given: Path) -> Iterator[tuple["SetFolder", str]]:
 
 
 def _config_elsewhere(path: Path) -> ConfigFile:
-    return read_config(parse(str(path), read_text(path, str(path)), repair=True))
+    return SetFolder(path.parent).config(path.name)
 
 
 def _collected(
@@ -83,8 +90,8 @@ def _collected(
     cases: list[Case] = []
     findings: dict[Finding, None] = {}
     for folder, name in places:
-        eval_set = folder.eval_set(name)
         its_config = config if isinstance(config, ConfigFile) else folder.config_for(name, config)
+        eval_set = with_rubrics(folder.eval_set(name), its_config)
         remarks = (*eval_set.findings, *its_config.findings, *fit_findings(eval_set, its_config))
         refuse_errors(remarks)
         findings.update(dict.fromkeys(remarks))
@@ -102,7 +109,8 @@ def _cases(suite: str, eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Ca
             line=placed.line,
             definition=placed.definition,
             config=config.config,
-            digest=digest_of(placed.definition),
+            digest=digest_of(placed.definition, placed.dataset),
+            dataset=placed.dataset,
         )
 
 
@@ -127,6 +135,8 @@ class SetFolder:
     def eval_set(self, name: str) -> EvalSetFile:
         """An eval set, together with its initial session where that is a file of its own."""
         document = self.document(name)
+        if is_dataset(document.value):
+            return read_dataset(document)
         session = self._session_of(name) if isinstance(document.value, list) else None
         return read_eval_set(document, self.document(session) if session else None)
 
@@ -138,7 +148,11 @@ class SetFolder:
         return self.config(given or beside)
 
     def _config(self, name: str) -> ConfigFile:
-        return read_config(self.document(name, repair=True))
+        document = parse_config(name, self.text(name), repair=True)
+        if is_dataset_config(document.value):
+            folder = PurePosixPath(name).parent
+            return read_dataset_config(document, lambda file: self.text((folder / file).as_posix()))
+        return read_config(document)
 
     def _session_of(self, name: str) -> str | None:
         """The `*.session.json` of the set's own name, or the only one in its folder."""
@@ -150,9 +164,10 @@ class SetFolder:
         return chosen[0].relative_to(self.root).as_posix() if chosen else None
 
 
-def digest_of(definition: EvalCase) -> str:
+def digest_of(definition: EvalCase, dataset: DatasetCase | None = None) -> str:
     """Equal for equal cases, however they are written down and wherever they lie."""
-    text = json.dumps(_canonical(definition), sort_keys=True, ensure_ascii=False)
+    content = _canonical(definition) if dataset is None else _canonical((definition, dataset))
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -203,6 +203,29 @@ DEFAULT_EVAL_CONFIG = EvalConfig(
 )
 
 
+class HistoryEvent(AdkValue):
+    """Something said before the first turn, put into the agent's session and not evaluated."""
+
+    author: str
+    content: Content | None = None
+    state_delta: dict[str, Any] = Field(default_factory=dict)
+
+
+class RubricGroup(AdkValue):
+    """Rubrics of a case under a name."""
+
+    rubrics: tuple[Rubric, ...] = ()
+
+
+class DatasetCase(Value):
+    """What a case of an `EvaluationDataset` says that ADK's eval case has no room for."""
+
+    history: tuple[HistoryEvent, ...] = ()
+    rubric_groups: dict[str, RubricGroup] = Field(default_factory=dict)
+    fields: dict[str, Any] = Field(default_factory=dict)
+    """`context` and fields of the user's own, for the user's own metrics."""
+
+
 class CaseKey(NamedTuple):
     """What identifies a case on one side. Sorts by suite, then path, then id."""
 
@@ -225,6 +248,8 @@ class Case(Value):
     config: EvalConfig
     digest: str
     """Of the definition and of nothing else: equal digests, equal case."""
+    dataset: DatasetCase | None = None
+    """Set where the case comes from an `EvaluationDataset`."""
 
     @property
     def key(self) -> CaseKey:

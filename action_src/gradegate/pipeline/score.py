@@ -63,7 +63,7 @@ async def _custom_scores(
         return {one.name: _told(one.failed(failed.text), failed) for one in metrics}
     if measure is None:
         return {one.name: one.unscored(NO_ENVIRONMENT) for one in metrics}
-    found = await asyncio.gather(*(one.score(case.definition, outcome, measure) for one in metrics))
+    found = await asyncio.gather(*(one.score(case, outcome, measure) for one in metrics))
     return {one.name: score for one, score in zip(metrics, found, strict=True)}
 
 

@@ -2,10 +2,12 @@
 
 One JSON object a line: `{"session", "function", "metric", "actual", "expected", "scenario"}` in,
 `{"session", "result"}` or `{"session", "error"}` out; a line without a function is answered once
-google-adk is imported.
+google-adk is imported. `{"session", "source", "name", "instance"}` calls the `evaluate(instance)`
+that the source defines.
 """
 
 import asyncio
+import functools
 import importlib
 import inspect
 import json
@@ -27,6 +29,9 @@ async def call(request: Json) -> Json:
     from google.adk.evaluation.eval_case import ConversationScenario
     from google.adk.evaluation.eval_metrics import BaseCriterion, EvalMetric
 
+    if "source" in request:
+        evaluate = defined(request["source"], request["name"])
+        return {"result": explained(await in_a_thread(evaluate, request["instance"]))}
     if "function" not in request:
         return {"ok": True}
     metric = request["metric"]
@@ -54,6 +59,30 @@ def found(path: str) -> Callable[..., Any]:
     if not callable(function):
         raise TypeError(f"{path} is no function but a {type(function).__name__}")
     return function  # type: ignore[no-any-return] # callable, as seen
+
+
+@functools.cache
+def defined(source: str, name: str) -> Callable[..., Any]:
+    """The `evaluate` that a metric's source defines; the source is run once a process."""
+    namespace: Json = {"__name__": f"custom_metric_{name}"}
+    exec(compile(source, f"<custom metric {name}>", "exec"), namespace)  # noqa: S102 - the user's own, in the agent's place
+    evaluate = namespace.get("evaluate")
+    if not callable(evaluate):
+        raise TypeError("its source defines no function `evaluate(instance)`")
+    return evaluate
+
+
+def explained(returned: Any) -> Json:
+    """A score, with what the function says of it."""
+    if isinstance(returned, dict) and "score" in returned:
+        score, explanation = returned["score"], returned.get("explanation")
+    else:
+        score, explanation = returned, None
+    if isinstance(score, bool) or not isinstance(score, int | float):
+        raise TypeError(
+            f"it returned a {type(score).__name__}, and a number is wanted as the score"
+        )
+    return {"score": number(score), "explanation": explanation and str(explanation)}
 
 
 def invocation(turn: Json) -> Any:

@@ -59,7 +59,8 @@ class Worker:
             if self.loaded.reset:
                 await self.turn_of_one.acquire()
                 self.loaded.reset()
-            self.sessions[name] = await open_session(self.loaded, request["session_input"] or {})
+            start, history = request["session_input"] or {}, request.get("history") or []
+            self.sessions[name] = await open_session(self.loaded, start, history)
         elif self.sessions.pop(name, None) and self.loaded.reset:
             self.turn_of_one.release()
         return {"ok": True}

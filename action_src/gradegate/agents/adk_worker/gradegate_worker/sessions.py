@@ -2,6 +2,7 @@
 
 import time
 import uuid
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -94,7 +95,32 @@ def busy_times() -> AbstractContextManager[Any]:
     return collect_busy_intervals()  # type: ignore[no-any-return]
 
 
-async def open_session(loaded: Loaded, start: Json) -> Session:
+async def replay(history: Sequence[Json], loaded: Loaded, sessions: Any, session: Any) -> None:
+    """Put what was said before into the session; words of no agent by name are the agent's own."""
+    from google.adk.events.event import Event
+    from google.adk.events.event_actions import EventActions
+    from google.genai import types
+
+    for number, event in enumerate(history):
+        content, author = event.get("content"), event["author"]
+        own = author not in ("user", *names_below(loaded.agent))
+        noted = Event(
+            author=loaded.agent.name if own else author,
+            invocation_id=f"history-{number}",
+            content=content and types.Content.model_validate(content),
+            actions=EventActions(state_delta=event.get("state_delta") or {}),
+        )
+        await sessions.append_event(session, noted)
+
+
+def names_below(agent: Any) -> Iterator[str]:
+    """Of an agent and of all that it can hand over to."""
+    yield agent.name
+    for other in getattr(agent, "sub_agents", ()):
+        yield from names_below(other)
+
+
+async def open_session(loaded: Loaded, start: Json, history: Sequence[Json] = ()) -> Session:
     """Begin a conversation that shares nothing with any other but the agent itself.
 
     State that ADK keeps by user or by app would otherwise leak from case to case.
@@ -118,6 +144,7 @@ async def open_session(loaded: Loaded, start: Json) -> Session:
         state=start.get("state") or {},
         session_id=start.get("session_id") or str(uuid.uuid4()),
     )
+    await replay(history, loaded, sessions, session)
     runner = Runner(
         **what,
         app_name=app_name,
