@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from gradegate.model.evalset import EvalCase
+from gradegate.model.evalset import Case, DatasetCase, EvalCase, EvalConfig
 from gradegate.model.runs import Trace
 
 Json = dict[str, Any]
@@ -48,6 +48,21 @@ def rubric(rubric_id: str, asks: str = "", kind: str | None = None) -> Json:
 def case_of(*turns: Json, **fields: Any) -> EvalCase:
     """A case that expects these turns."""
     return EvalCase.model_validate({"eval_id": "case", "conversation": turns, **fields})
+
+
+def placed(definition: EvalCase, dataset: DatasetCase | None = None) -> Case:
+    """The case in an eval set, with what an EvaluationDataset says of it."""
+    return Case(
+        suite="suite",
+        eval_set="set",
+        eval_set_id="set",
+        eval_id=definition.eval_id,
+        line=1,
+        definition=definition,
+        config=EvalConfig(),
+        digest=definition.eval_id,
+        dataset=dataset,
+    )
 
 
 def trace_of(*turns: Json) -> Trace:

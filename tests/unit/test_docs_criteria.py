@@ -44,5 +44,6 @@ def test_the_custom_metric_on_the_page_is_one() -> None:
     """Its function is the one that its config names."""
     config = read_config(parse("test_config.json", blocks("json")[-1])).config
     (metric,) = custom_metrics_of(config)
+    assert metric.config.code_config
     assert f"def {metric.config.code_config.name.rpartition('.')[2]}(" in blocks("python")[0]
     assert metric.scale.lower_is_better

@@ -29,7 +29,6 @@ from gradegate.model.evalset import (
 )
 from gradegate.model.notice import notice
 
-DATASET_ENDING = "-dataset.json"
 CASES = "eval_cases"
 USER = "user"
 

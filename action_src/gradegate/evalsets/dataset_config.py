@@ -20,6 +20,7 @@ from gradegate.model.errors import FileError
 from gradegate.model.evalset import EvalConfig, Rubric
 from gradegate.model.notice import notice
 
+DATASET_CONFIGS = ("eval_config.yaml", "eval_config.yml", "eval_config.json")
 METRICS, CUSTOM = "metrics_to_run", "custom_metrics"
 THRESHOLD = 0.5
 """Of a built-in metric whose entry says none: all of these go from 0 to 1."""
@@ -142,7 +143,7 @@ class _Reader:
             told = notice("dataset.no_threshold", metric=name)
             self.findings.append(self.document.finding(told, *path, level="warning"))
         self.criteria[name] = {key: entry[key] for key in ("threshold",) if key in entry}
-        ours = {key: entry[key] for key in ("lower_is_better", "range") if key in entry}
+        ours: dict[str, Any] = {k: entry[k] for k in ("lower_is_better", "range") if k in entry}
         self.custom[name] = {_FUNCTION: source, **ours}
 
     def _source(self, entry: dict[str, Any], path: tuple[Key, ...]) -> str | None:

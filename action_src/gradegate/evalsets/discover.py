@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path, PurePosixPath
 
-from gradegate.evalsets.formats import EVAL_SET_ENDINGS
+from gradegate.evalsets.formats import is_eval_set_name
 from gradegate.model.errors import InputError
 from gradegate.model.settings import Suite
 
@@ -77,7 +77,7 @@ def _matching(root: Path, pattern: str) -> Iterator[str]:
         yield "/".join(parts)
         return
     if place.is_dir():
-        yield from (n for n in files_below(root, parts) if n.endswith(EVAL_SET_ENDINGS))
+        yield from (n for n in files_below(root, parts) if is_eval_set_name(n))
         return
     fixed = [i for i, part in enumerate(parts) if _WILDCARD.search(part)]
     if not fixed:

@@ -26,6 +26,15 @@ from gradegate.model.notice import notice
 T = TypeVar("T", bound=AdkValue)
 
 EVAL_SET_ENDINGS = (".evalset.json", ".test.json")
+DATASET_ENDING = "-dataset.json"
+_DATASETS = "datasets"
+
+
+def is_eval_set_name(name: str) -> bool:
+    """Whether a file that nobody named is an eval set; other datasets have the ending as well."""
+    if name.endswith(DATASET_ENDING):
+        return PurePosixPath(name).parent.name == _DATASETS
+    return name.endswith(EVAL_SET_ENDINGS)
 
 
 class _ToolUse(AdkValue):
@@ -217,7 +226,7 @@ def _content(role: str, text: str) -> Content:
 
 def stem_of(file_name: str) -> str:
     """The file's name without what every eval set's ends in."""
-    for ending in (*EVAL_SET_ENDINGS, ".json"):
+    for ending in (*EVAL_SET_ENDINGS, DATASET_ENDING, ".json"):
         if file_name.endswith(ending):
             return file_name.removesuffix(ending)
     return file_name

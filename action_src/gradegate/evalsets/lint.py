@@ -6,8 +6,9 @@ from pathlib import Path, PurePosixPath
 
 from gradegate.criteria import registry
 from gradegate.evalsets.config import CONFIG_FILE, fit_findings
+from gradegate.evalsets.dataset_config import DATASET_CONFIGS, with_rubrics
 from gradegate.evalsets.discover import files_below, find
-from gradegate.evalsets.formats import EVAL_SET_ENDINGS
+from gradegate.evalsets.formats import is_eval_set_name
 from gradegate.evalsets.load import SetFolder
 from gradegate.evalsets.project import read_project
 from gradegate.files.findings import Finding
@@ -101,9 +102,9 @@ class _Linter:
 
     def _kind_by_name(self, name: str) -> Kind | None:
         file = PurePosixPath(name).name
-        if file.endswith(EVAL_SET_ENDINGS):
+        if is_eval_set_name(name):
             return self._eval_set
-        if file == CONFIG_FILE:
+        if file in (CONFIG_FILE, *DATASET_CONFIGS):
             return self._config
         if file.endswith(".toml"):
             return self._settings
@@ -140,13 +141,13 @@ class _Linter:
 
     def _eval_set(self, name: str) -> Iterable[Finding]:
         eval_set = self.folder.eval_set(name)
-        yield from eval_set.findings
         try:
             config = self.folder.config_for(name, self._config_of.get(name))
         except FileError as error:
-            yield Finding.of(error)
+            yield from (*eval_set.findings, Finding.of(error))
             return
-        yield from config.findings
+        eval_set = with_rubrics(eval_set, config)
+        yield from (*eval_set.findings, *config.findings)
         yield from fit_findings(eval_set, config)
 
     def _config(self, name: str) -> Iterable[Finding]:

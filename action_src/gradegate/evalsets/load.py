@@ -14,6 +14,7 @@ from pydantic.alias_generators import to_snake
 from gradegate.evalsets.config import CONFIG_FILE, ConfigFile, fit_findings, read_config
 from gradegate.evalsets.dataset import is_dataset, read_dataset
 from gradegate.evalsets.dataset_config import (
+    DATASET_CONFIGS,
     is_dataset_config,
     read_dataset_config,
     with_rubrics,
@@ -142,10 +143,19 @@ class SetFolder:
 
     def config_for(self, name: str, given: str | None = None) -> ConfigFile:
         """The config of a set: the one given for all, its folder's, or the default."""
-        beside = (Path(name).parent / CONFIG_FILE).as_posix()
-        if given is None and not (self.root / beside).exists():
+        beside = (PurePosixPath(name).parent / CONFIG_FILE).as_posix()
+        found = given or self._dataset_config(name)
+        if found is None and not (self.root / beside).exists():
             return ConfigFile()
-        return self.config(given or beside)
+        return self.config(found or beside)
+
+    def _dataset_config(self, name: str) -> str | None:
+        """Of an EvaluationDataset: the nearest eval_config at or above it."""
+        if not is_dataset(self.document(name).value):
+            return None
+        folders = PurePosixPath(name).parents
+        places = [folder / file for folder in folders for file in DATASET_CONFIGS]
+        return next((p.as_posix() for p in places if (self.root / p).is_file()), None)
 
     def _config(self, name: str) -> ConfigFile:
         document = parse_config(name, self.text(name), repair=True)

@@ -9,6 +9,9 @@ from gradegate.model.errors import FileError
 
 YAML_ENDINGS = (".yaml", ".yml")
 _DEEPEST = 100
+_TAG = "tag:yaml.org,2002:"
+_CONSTRUCTED = frozenset(("null", "bool", "int", "float"))
+_TEXTS = frozenset(("str", "timestamp"))
 
 
 def parse_config(label: str, text: str, *, repair: bool = False) -> Document:
@@ -64,12 +67,24 @@ class _YamlDocument(Document):
             return self._members(node, dict(enumerate(node.value)), depth, list)
         if isinstance(node, yaml.MappingNode):
             return self._members(node, dict(self._pairs(node)), depth, dict)
-        value = yaml.SafeLoader("").construct_object(node)
+        return self._scalar(node)
+
+    def _scalar(self, node: Any) -> Any:
+        """A date, which JSON has not, is the text that is written."""
+        import yaml
+
+        kind = node.tag.removeprefix(_TAG)
+        if kind in _TEXTS:
+            return node.value
+        if kind not in _CONSTRUCTED:
+            raise _error(self.path, node.start_mark, f"the tag {node.tag} is not read: take it out")
+        try:
+            value = yaml.SafeLoader("").construct_object(node)
+        except (yaml.YAMLError, ValueError) as error:
+            raise _error(self.path, node.start_mark, f"is not YAML: {error}") from error
         if isinstance(value, float) and not math.isfinite(value):
             raise _error(self.path, node.start_mark, "not a number that JSON has: write another")
-        if value is None or isinstance(value, str | bool | int | float):
-            return value
-        return node.value  # a date, which JSON has not: the text as it is written
+        return value
 
     def _members(self, node: Any, members: dict[Any, Any], depth: int, kind: type) -> Any:
         self._children[node.start_mark.index] = {
