@@ -54,6 +54,9 @@ COMMANDS = {
     "init": _Command(
         "init", "init", "add_arguments", "write the workflow files and a gradegate.toml"
     ),
+    "convert": _Command(
+        "convert", "convert", "add_arguments", "an eval set as a dataset, and back"
+    ),
     "criteria": _Command(
         "criteria", "criteria", "add_criteria_arguments", "what each criterion means and needs"
     ),

@@ -45,6 +45,7 @@ COMMANDS = {
     "publish": ["report.json"],
     "check": ["PATH"],
     "baseline": [],
+    "convert": ["FILE", "--config", "--out", "--force"],
     "criteria": ["NAME"],
     "schema": ["NAME"],
     "init": ["--force"],

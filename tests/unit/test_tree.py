@@ -28,6 +28,7 @@ ELSEWHERE = {
     "cli": "end_to_end/test_entry_point",
     "commands/action": "end_to_end/test_action",
     "commands/check": "end_to_end/test_bad_input",
+    "commands/convert": "unit/evalsets/test_convert",
     "commands/compare": "end_to_end/test_entry_point",
     "commands/criteria": "unit/test_docs_criteria",
     "commands/demo": "end_to_end/test_demo",

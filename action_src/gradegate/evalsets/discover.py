@@ -77,7 +77,7 @@ def _matching(root: Path, pattern: str) -> Iterator[str]:
         yield "/".join(parts)
         return
     if place.is_dir():
-        yield from (n for n in files_below(root, parts) if is_eval_set_name(n))
+        yield from (n for n in files_below(root, parts) if is_eval_set_name(root / n))
         return
     fixed = [i for i, part in enumerate(parts) if _WILDCARD.search(part)]
     if not fixed:

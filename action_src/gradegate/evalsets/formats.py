@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
@@ -30,11 +30,11 @@ DATASET_ENDING = "-dataset.json"
 _DATASETS = "datasets"
 
 
-def is_eval_set_name(name: str) -> bool:
+def is_eval_set_name(file: PurePath) -> bool:
     """Whether a file that nobody named is an eval set; other datasets have the ending as well."""
-    if name.endswith(DATASET_ENDING):
-        return PurePosixPath(name).parent.name == _DATASETS
-    return name.endswith(EVAL_SET_ENDINGS)
+    if file.name.endswith(DATASET_ENDING):
+        return file.parent.name == _DATASETS
+    return file.name.endswith(EVAL_SET_ENDINGS)
 
 
 class _ToolUse(AdkValue):
@@ -93,6 +93,11 @@ class EvalSetFile:
     eval_set_id: str
     cases: tuple[PlacedCase, ...]
     findings: tuple[Finding, ...]
+
+    @property
+    def stem(self) -> str:
+        """The file's name without its ending."""
+        return stem_of(PurePosixPath(self.document.path).name)
 
 
 def read_eval_set(document: Document, session: Document | None = None) -> EvalSetFile:

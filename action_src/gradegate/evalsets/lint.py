@@ -102,7 +102,7 @@ class _Linter:
 
     def _kind_by_name(self, name: str) -> Kind | None:
         file = PurePosixPath(name).name
-        if is_eval_set_name(name):
+        if is_eval_set_name(self.folder.root / name):
             return self._eval_set
         if file in (CONFIG_FILE, *DATASET_CONFIGS):
             return self._config

@@ -29,6 +29,7 @@ from gradegate.model.evalset import Case, DatasetCase, EvalCase
 from gradegate.model.settings import Suite
 
 _NOT_PART_OF_A_CASE = frozenset({"creation_timestamp", "invocation_id"})
+_PROJECT_MARKS = (".git", "pyproject.toml")
 _SESSION_ENDING = ".session.json"
 
 
@@ -64,6 +65,24 @@ def load_cases_of_files(
     found = [place for given in files for place in _places(root, root / given)]
     config_file = _config_elsewhere(config) if config else None
     return _collected(Suite(), found, config_file)
+
+
+def read_pair(file: Path, config: Path | None) -> tuple[EvalSetFile, ConfigFile]:
+    """One eval set and its config, free of errors."""
+    if not file.is_file():
+        raise InputError(f"{file} does not exist: name an eval set or a dataset")
+    top = _top_above(file.absolute())
+    folder, name = SetFolder(top), file.absolute().relative_to(top).as_posix()
+    its_config = _config_elsewhere(config) if config else folder.config_for(name)
+    eval_set = with_rubrics(folder.eval_set(name), its_config)
+    refuse_errors((*eval_set.findings, *its_config.findings))
+    return eval_set, its_config
+
+
+def _top_above(file: Path) -> Path:
+    """The project's folder; where nothing marks one, that above the set's folder."""
+    marked = (f for f in file.parents if any((f / mark).exists() for mark in _PROJECT_MARKS))
+    return next(marked, file.parent.parent)
 
 
 def _places(root: Path, given: Path) -> Iterator[tuple["SetFolder", str]]:
