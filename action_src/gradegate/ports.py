@@ -169,6 +169,8 @@ class Posted(NamedTuple):
     """Something now visible on GitHub."""
 
     url: str
+    warning: str = ""
+    """What the workflow's author should know of it."""
 
 
 class Skipped(NamedTuple):
@@ -176,6 +178,8 @@ class Skipped(NamedTuple):
 
     reason: str
     """Empty where it was said before."""
+    needs: str = ""
+    """The permission that the token lacks, as a workflow writes it."""
 
 
 class Annotation(NamedTuple):
@@ -217,6 +221,10 @@ class Forge(Protocol):
 
     def complete_check(self, sha: str, output: CheckOutput) -> Posted | Skipped:
         """Show the outcome, with annotations; a commit status where checks are forbidden."""
+        ...
+
+    def close_left_behind(self, sha: str, output: CheckOutput) -> None:
+        """Complete the checks that killed jobs left in progress on a commit."""
         ...
 
     def comment(self, pull_request: int, body: str, *, create: bool) -> Posted | Skipped:

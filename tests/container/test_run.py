@@ -46,7 +46,7 @@ def test_a_planted_regression_blocks(
     assert ended.outputs["decision"] == "fail"
     assert ended.outputs["regressions"] == "1"
     assert ended.outputs["comment-url"].endswith(f"#issuecomment-{comment.id}")
-    report = json.loads(_outside(project.root, ended.outputs["report"]).read_text())
+    report = json.loads((project.root / ended.outputs["report"]).read_text())
     paris = next(one for one in report["cases"] if one["eval_id"] == "paris")
     assert paris["criteria"]["final_response_match_v2"]["verdict"] == "regressed"
     assert "The agent got worse" in ended.summary
@@ -69,7 +69,7 @@ def test_a_change_of_nothing_passes(
     assert ended.outputs["decision"] == "pass"
     (check,) = github.check_runs(change.head)
     assert (check.status, check.conclusion) == ("completed", "success")
-    report = json.loads(_outside(project.root, ended.outputs["report"]).read_text())
+    report = json.loads((project.root / ended.outputs["report"]).read_text())
     assert report["cases"] == []
 
 
@@ -153,8 +153,3 @@ def test_the_tests_pass_in_the_image(engine: Engine, image: str, figures: Figure
             check=False,
         )
     assert done.returncode == 0, done.stdout[-4000:]
-
-
-def _outside(workspace: Path, inside: str) -> Path:
-    """Where a file of the container's workspace lies on the machine."""
-    return workspace / Path(inside).relative_to("/github/workspace")

@@ -1,132 +1,27 @@
 """The container's entry point, run as GitHub runs it: inputs, event file, a real repository."""
 
 import json
-import re
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from subprocess import CompletedProcess
 from typing import Any
 
 import pytest
 
-from tests.project import WEATHER, Project, case, eval_set, expected, scripted, turn
+from tests.project import case, eval_set, expected, scripted, turn
 from tests.standins.github import JOB_TOKEN, GitHubStandIn
+from tests.workflow_step import (
+    BROKEN,
+    CASES,
+    Change,
+    Runner,
+    breaking,
+    finished,
+    from_fork,
+    pull_request,
+)
 
 COMMENT_LIMIT = 65_536
 CHECK_LIMIT = 65_535
 SUMMARY_LIMIT = 1024 * 1024
-
-
-class Runner:
-    """A GitHub runner's step: a checkout, an event, and the files that a step writes to."""
-
-    def __init__(self, project: Project, github: GitHubStandIn, folder: Path) -> None:
-        self.project = project
-        self.github = github
-        self.folder = folder
-        self.outputs_file = folder / "output"
-        self.summary_file = folder / "summary"
-
-    def run(
-        self,
-        event: str,
-        payload: dict[str, Any],
-        inputs: dict[str, str] | None = None,
-        words: Sequence[str] = (),
-    ) -> CompletedProcess[str]:
-        """Run the entry point once, with fresh output files."""
-        self.folder.mkdir(exist_ok=True)
-        for file in (self.outputs_file, self.summary_file):
-            file.write_text("")
-        event_file = self.folder / "event.json"
-        event_file.write_text(json.dumps(payload))
-        given = {"github-token": JOB_TOKEN, "check-name": "gradegate", **(inputs or {})}
-        environ = {
-            "GITHUB_ACTIONS": "true",
-            "GITHUB_API_URL": self.github.url,
-            "GITHUB_SERVER_URL": self.github.url,
-            "GITHUB_REPOSITORY": "octo/agents",
-            "GITHUB_EVENT_NAME": event,
-            "GITHUB_EVENT_PATH": str(event_file),
-            "GITHUB_WORKSPACE": str(self.project.root),
-            "GITHUB_RUN_ID": "77",
-            "GITHUB_SHA": self.project.git("rev-parse", "HEAD"),
-            "GITHUB_REF": "refs/pull/1/merge",
-            "GITHUB_OUTPUT": str(self.outputs_file),
-            "GITHUB_STEP_SUMMARY": str(self.summary_file),
-            **{f"INPUT_{name.upper()}": value for name, value in given.items()},
-        }
-        return self.project.gradegate("action", *words, **environ)
-
-    @property
-    def outputs(self) -> dict[str, str]:
-        """The step's outputs as the runner reads them."""
-        text = self.outputs_file.read_text(encoding="utf-8")
-        return dict(re.findall(r"(?ms)^([\w-]+)<<(?:\S+)\n(.*?)\ngradegate_\w+$", text))
-
-    @property
-    def summary(self) -> str:
-        """The step's summary."""
-        return self.summary_file.read_text(encoding="utf-8")
-
-
-def pull_request(head: str, base: str, **more: Any) -> dict[str, Any]:
-    """The payload of a pull request from a branch of the same repository."""
-    repo = {"full_name": "octo/agents"}
-    pull = {
-        "number": 1,
-        "head": {"sha": head, "ref": "change", "repo": repo},
-        "base": {"sha": base, "ref": "main", "repo": repo},
-        "labels": [],
-        **more,
-    }
-    return {"action": "synchronize", "pull_request": pull, "repository": repo}
-
-
-@pytest.fixture
-def github() -> Iterator[GitHubStandIn]:
-    """A GitHub of its own, which noticed nothing wrong by the end of the test."""
-    with GitHubStandIn() as standin:
-        yield standin
-        assert standin.violations == []
-
-
-CASES = [
-    case("paris", turn("Weather in Paris?", "It is sunny in Paris today.", WEATHER)),
-    case(
-        "rome", turn("And in Rome?", "It rains in Rome today."), turn("Thanks", "You are welcome")
-    ),
-    case("tokyo", turn("東京の天気を教えて", "東京は晴れです。")),
-]
-BROKEN = [{"text": "I cannot say.", "tools": [{"name": "get_weather", "args": {"city": "Pari"}}]}]
-
-
-class Change:
-    """A pull request, checked out as actions/checkout does: detached at its merge commit."""
-
-    def __init__(self, project: Project, github: GitHubStandIn, folder: Path) -> None:
-        self.project = project
-        self.base = project.git("rev-parse", "main")
-        self.head = project.commit("the change")
-        project.git("checkout", "-q", "--detach", "main")
-        project.git("merge", "-q", "--no-ff", "-m", "merge", self.head)
-        github.add_pull_request(1, head_sha=self.head)
-        github.add_commit(self.base)
-        self.runner = Runner(project, github, folder)
-
-    def run(self, **inputs: str) -> CompletedProcess[str]:
-        """Let the workflow run on it."""
-        payload = pull_request(self.head, self.base)
-        named = {name.replace("_", "-"): value for name, value in inputs.items()}
-        return self.runner.run("pull_request", payload, named)
-
-
-def breaking(tmp_path: Path, github: GitHubStandIn) -> Change:
-    """A pull request that breaks one of three cases."""
-    project = scripted(tmp_path / "repo", CASES)
-    project.git("switch", "-qc", "change")
-    project.answers({one["eval_id"]: expected(one) for one in CASES} | {"paris": BROKEN})
-    return Change(project, github, tmp_path / "runner")
 
 
 def test_a_regression_is_commented_checked_and_blocked(
@@ -151,8 +46,8 @@ def test_a_regression_is_commented_checked_and_blocked(
     assert change.runner.outputs["regressions"] == "1"
     assert change.runner.outputs["comment-url"].endswith(f"#issuecomment-{comment.id}")
     assert change.runner.outputs["check-url"]
-    assert Path(change.runner.outputs["report"]).is_file()
-    assert Path(change.runner.outputs["html"]).is_file()
+    assert change.runner.written("report").is_file()
+    assert change.runner.written("html").is_file()
     assert "The agent got worse" in change.runner.summary
     assert JOB_TOKEN not in done.stderr
 
@@ -186,7 +81,7 @@ def test_a_pull_request_that_changes_nothing_runs_nothing(
     done = change.run()
     assert done.returncode == 0, done.stderr
     assert change.runner.outputs["decision"] == "pass"
-    report = json.loads(Path(change.runner.outputs["report"]).read_text())
+    report = json.loads(change.runner.written("report").read_text())
     assert report["cases"] == []
     assert report["base"]["fingerprint"] == report["head"]["fingerprint"] != ""
 
@@ -206,6 +101,82 @@ def test_bad_eval_sets_complete_the_check_and_name_the_place(
     (check,) = github.check_runs(change.head)
     assert (check.status, check.conclusion) == ("completed", "failure")
     assert "basic.evalset.json" in str(check.summary)
+
+
+def test_a_run_that_ends_early_leaves_no_green_comment(
+    tmp_path: Path, github: GitHubStandIn
+) -> None:
+    """What was green is of an older commit: comment and summary say that nothing is known."""
+    project = scripted(tmp_path / "repo", CASES)
+    project.git("switch", "-qc", "change")
+    project.put("notes.txt", "harmless")
+    assert Change(project, github, tmp_path / "runner").run().returncode == 0
+    (green,) = github.comments(1)
+    assert "No regression" in green.body
+    project.git("checkout", "-q", "change")
+    project.put("evals/basic.evalset.json", "{")
+    change = Change(project, github, tmp_path / "runner")
+    assert change.run(language="ja").returncode == 2
+    (comment,) = github.comments(1)
+    assert comment.id == green.id
+    assert "No regression" not in comment.body
+    for text in (comment.body, change.runner.summary):
+        assert "評価できませんでした" in text
+        assert "basic.evalset.json:1" in text
+        assert change.head[:7] in text
+
+
+def test_files_that_are_ours_alone_are_refused_where_everybody_sees_it(
+    tmp_path: Path, github: GitHubStandIn
+) -> None:
+    """The check says so as well: a required one would stay pending for ever."""
+    project = scripted(tmp_path / "repo", CASES)
+    project.git("switch", "-qc", "change")
+    project.put(".gradegate/store/gradegate.sqlite", "mine")
+    project.git("add", "-f", ".gradegate")
+    change = Change(project, github, tmp_path / "runner")
+    assert change.run().returncode == 2
+    (check,) = github.check_runs(change.head)
+    assert check.conclusion == "failure"
+    assert ".gradegate/store" in str(check.summary)
+
+
+def test_what_a_killed_job_left_is_closed_by_the_next(
+    tmp_path: Path, github: GitHubStandIn
+) -> None:
+    """On this commit, and on the one that it replaces."""
+    change = breaking(tmp_path, github)
+    before = github.add_commit("c" * 40)
+    for sha in (change.head, before):
+        github.add_check(sha, external_id="76", status="in_progress")
+    github.state.runs[76] = "completed"
+    payload = pull_request(change.head, change.base) | {"before": before}
+    assert change.runner.run("pull_request", payload).returncode == 1
+    dead, ours = github.check_runs(change.head)
+    assert [run.conclusion for run in (dead, *github.check_runs(before))] == ["cancelled"] * 2
+    assert ours.conclusion == "failure"
+
+
+def test_a_rerun_has_one_check(tmp_path: Path, github: GitHubStandIn) -> None:
+    """The same run again, as `Re-run jobs` makes it."""
+    change = breaking(tmp_path, github)
+    for _ in range(2):
+        assert change.run().returncode == 1
+    (check,) = github.check_runs(change.head)
+    assert len(check.annotations) == 1
+
+
+def test_a_missing_permission_is_a_warning_with_the_line_to_add(
+    tmp_path: Path, github: GitHubStandIn
+) -> None:
+    """Where the workflow's author looks, and only once each."""
+    github.allow(checks="none", pull_requests="read")
+    done = breaking(tmp_path, github).run()
+    warnings = [line for line in done.stdout.splitlines() if line.startswith("::warning")]
+    assert len(warnings) == 2, done.stdout
+    assert "`checks: write`" in warnings[0]
+    assert "`pull-requests: write`" in warnings[1]
+    assert "`permissions:`" in warnings[1]
 
 
 @pytest.mark.parametrize(
@@ -235,7 +206,7 @@ def test_many_cases_stay_within_every_limit(
     assert all(len(str(part).encode()) <= CHECK_LIMIT for part in (check.summary, check.text))
     assert 50 < len(check.annotations) <= broken
     assert len(change.runner.summary.encode()) < SUMMARY_LIMIT
-    report = json.loads(Path(change.runner.outputs["report"]).read_text())
+    report = json.loads(change.runner.written("report").read_text())
     regressed = [one for one in report["cases"] if "regressed" in json.dumps(one["criteria"])]
     assert len(regressed) == broken
     assert str(broken) in comment.body
@@ -269,24 +240,6 @@ def test_checks_forbidden_a_commit_status_says_it(tmp_path: Path, github: GitHub
     assert [status.state for status in github.statuses(change.head)][-1] == "failure"
 
 
-def from_fork(change: Change) -> dict[str, Any]:
-    """The payload of the same pull request, had a stranger made it."""
-    fork = pull_request(change.head, change.base)
-    fork["pull_request"]["head"]["repo"] = {"full_name": "stranger/agents"}
-    return fork
-
-
-def finished(change: Change) -> dict[str, Any]:
-    """The payload of the end of its workflow."""
-    run = {
-        "event": "pull_request",
-        "head_sha": change.head,
-        "head_branch": "change",
-        "head_repository": {"owner": {"login": "octo"}},
-    }
-    return {"workflow_run": run}
-
-
 def test_a_forks_report_is_written_and_left_to_the_other_workflow(
     tmp_path: Path, github: GitHubStandIn
 ) -> None:
@@ -317,7 +270,7 @@ def test_a_forks_report_cannot_talk_itself_green(
     """Neither by hiding what it found nor by naming somebody who accepted it: a red check."""
     change = breaking(tmp_path, github)
     change.runner.run("pull_request", from_fork(change))
-    file = Path(change.runner.outputs["report"])
+    file = change.runner.written("report")
     report = json.loads(file.read_text())
     if "accepted_by" in forged:
         forged = {**forged, "notes": report["decision"]["reasons"]}
@@ -367,7 +320,7 @@ def test_a_push_to_the_default_branch_keeps_a_baseline_that_costs_the_next_pr_no
     project.answers({one["eval_id"]: expected(one) for one in CASES} | {"paris": BROKEN})
     change = Change(project, github, tmp_path / "runner")
     done = change.run()
-    report = json.loads(Path(change.runner.outputs["report"]).read_text())
+    report = json.loads(change.runner.written("report").read_text())
     (paris,) = [one for one in report["cases"] if one["eval_id"] == "paris"]
     assert paris["criteria"]["tool_trajectory_avg_score"]["confirmed"]
     rome = next(one for one in report["cases"] if one["eval_id"] == "rome")

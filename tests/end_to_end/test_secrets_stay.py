@@ -10,14 +10,12 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.test_action import Change, github, pull_request
 from tests.project import case, eval_set, scripted, turn
 from tests.standins.agents.leaker import dressed
 from tests.standins.gemini import GeminiStandin, prompt_of
 from tests.standins.github import JOB_TOKEN, GitHubStandIn
 from tests.unit.files.test_credentials import ACCOUNT, ORDINARY
-
-__all__ = ["github"]
+from tests.workflow_step import Change, pull_request
 
 pytestmark = pytest.mark.trust
 

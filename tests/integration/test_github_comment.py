@@ -196,7 +196,9 @@ def test_forbidden_is_told_and_not_raised(
     github.add_pull_request()
     github.allow(pull_requests=level)
     outcome = open_forge().comment(1, body("all well"), create=True)
-    assert outcome == Skipped("comment: Resource not accessible by integration (HTTP 403)")
+    assert outcome == Skipped(
+        "comment: Resource not accessible by integration (HTTP 403)", needs="pull-requests: write"
+    )
 
 
 def test_a_pull_request_that_is_not_there_is_told(

@@ -49,6 +49,7 @@ ELSEWHERE = {
     "forges/github/comments": "integration/test_github_comment",
     "forges/github/": "integration/test_github_trouble",
     "github_action/main": "end_to_end/test_action",
+    "github_action/outcome": "end_to_end/test_action",
     "judge/cache": "integration/test_store",
     "judge/providers/vertex_sdk": "integration/test_vertex_judge",
     "judge/usage": "unit/judge/test_client",

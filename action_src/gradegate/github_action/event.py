@@ -21,6 +21,8 @@ class PullRequest(Value):
     closed: bool = False
     labels_are_new: bool = False
     """Whether they were set for this very commit, and not for one that a push has replaced."""
+    before: str | None = None
+    """The commit that a push has replaced."""
 
 
 class PullRequestTarget(Value):
@@ -143,6 +145,7 @@ def _pull_request(payload: Mapping[str, Any]) -> PullRequest:
         labels=tuple(label["name"] for label in pull.get("labels", ())),
         closed=payload.get("action") == "closed",
         labels_are_new=payload.get("action") in ("opened", "labeled"),
+        before=payload.get("before"),
     )
 
 

@@ -1,14 +1,13 @@
 """What the container does: event → plan → outcome."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from gradegate import wiring
 from gradegate.files.report_json import read_report
 from gradegate.github_action.event import read_event
 from gradegate.github_action.inputs import Inputs, Mode
+from gradegate.github_action.outcome import Destination, told
 from gradegate.github_action.plan import (
     ACCEPT_LABEL,
     Baseline,
@@ -20,29 +19,16 @@ from gradegate.github_action.plan import (
     plan_for,
 )
 from gradegate.github_action.step import REPORT_FILE, WorkflowStep
-from gradegate.model.errors import GradegateError, InputError, Interrupted
-from gradegate.model.report import Change, Report, State, Verdict
-from gradegate.model.settings import CommentWhen, ReportSettings
+from gradegate.model.errors import InputError
+from gradegate.model.report import Report
+from gradegate.model.settings import ReportSettings
 from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept
 from gradegate.pipeline.prepare import CaseFilter, EvaluationRequest
-from gradegate.ports import Audience, CheckOutput, Forge, Posted, Skipped
+from gradegate.ports import Audience, Forge
 from gradegate.progress import run_until_signal
-from gradegate.report.escape import fenced
-from gradegate.report.render import EXIT_CODES, Views, render_views
+from gradegate.report.render import render_views
 from gradegate.sides.checkout import Revisions
 from gradegate.sides.git import NO_BASE
-
-QUIET_VERDICTS = frozenset({Verdict.UNCHANGED, Verdict.UNCERTAIN})
-Complete = Callable[[CheckOutput], str]
-"""Completes the check; its address."""
-
-
-class Destination(NamedTuple):
-    """Where the outcome goes."""
-
-    forge: Forge
-    complete: Complete
-    pull_request: int | None
 
 
 def main(environ: Mapping[str, str]) -> int:
@@ -87,7 +73,7 @@ def _step(environ: Mapping[str, str]) -> WorkflowStep:
 
 def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
     token = step.inputs.require_token()
-    repo = step.checkout()
+    repo = step.repository()
     audience = Audience(
         sha=plan.check_sha or repo.resolve(plan.revisions.head),
         pull_request=None if step.inputs.shard else plan.pull_request,
@@ -96,8 +82,10 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
     )
     with (
         wiring.forge(step.environ, token, audience) as forge,
-        _check(step, forge, audience.sha) as complete,
+        told(Destination(step, forge, audience)) as destination,
     ):
+        destination.begin(plan.replaces)
+        step.files.refuse_foreign(repo)
         request = EvaluationRequest(
             repo=repo,
             revisions=plan.revisions,
@@ -112,9 +100,7 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
             evaluation = run_until_signal(evaluate(request, services))
         views = render_views(evaluation.report, step.view_options(evaluation.settings))
         views.write(step.report_folder, evaluation.results)
-        return _publish(
-            evaluation, views, step, Destination(forge, complete, audience.pull_request)
-        )
+        return destination.publish(evaluation, views)
 
 
 def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
@@ -126,37 +112,14 @@ def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
         if number is None:
             step.say(f"gradegate: no pull request has {plan.head_sha[:7]} as its head any more")
             return 0
-        with _check(step, forge, audience.sha, start=False) as complete:
+        audience = audience._replace(pull_request=number)
+        with told(Destination(step, forge, audience)) as destination:
             report = _with_true_acceptance(read_report(file), forge, number)
             report = step.secrets.hide_in(report)
             settings = ReportSettings(comment=step.inputs.comment or "always")
             views = render_views(report, step.view_options(settings))
-            _publish(
-                Evaluation(report, settings), views, step, Destination(forge, complete, number)
-            )
+            destination.publish(Evaluation(report, settings), views)
     return 0
-
-
-def _publish(evaluation: Evaluation, views: Views, step: WorkflowStep, to: Destination) -> int:
-    """Check, comment, outputs, summary and log, as rendered."""
-    report = evaluation.report
-    urls = {
-        "check-url": to.complete(views.check),
-        "comment-url": step.tell(_comment(evaluation, views, to)),
-    }
-    step.finish(report, views, urls)
-    return EXIT_CODES[report.decision.state]
-
-
-def _comment(evaluation: Evaluation, views: Views, to: Destination) -> Posted | Skipped:
-    """Write or edit the pull request's comment, as the settings want it."""
-    when = evaluation.settings.comment
-    if to.pull_request is None:
-        return Skipped("")
-    if when == "never":
-        return Skipped("comment: the settings want none")
-    create = comment_wanted(evaluation.report, when)
-    return to.forge.comment(to.pull_request, views.comment, create=create)
 
 
 def _store_runs(plan: Baseline, step: WorkflowStep) -> int:
@@ -172,36 +135,6 @@ def _store_runs(plan: Baseline, step: WorkflowStep) -> int:
         results = run_until_signal(baseline(request, services))
     step.say(kept(results, step.store))
     return 0
-
-
-@contextmanager
-def _check(step: WorkflowStep, forge: Forge, sha: str, *, start: bool = True) -> Iterator[Complete]:
-    """The check, in progress until it is completed, which it is whatever happens."""
-    completed: list[str] = []
-
-    def complete(output: CheckOutput) -> str:
-        completed.append(step.tell(forge.complete_check(sha, step.secrets.hide_all(output))))
-        return completed[-1]
-
-    if start:
-        step.tell(forge.start_check(sha))
-    try:
-        yield complete
-    except BaseException as error:
-        if not completed:
-            complete(_unfinished(error))
-        raise
-
-
-def _unfinished(error: BaseException) -> CheckOutput:
-    """The check of a job that came to no report."""
-    if isinstance(error, Interrupted | KeyboardInterrupt):
-        return CheckOutput("cancelled", "cancelled", "The job was cancelled before it was done.")
-    if isinstance(error, GradegateError):
-        return CheckOutput("failure", "cannot be evaluated", fenced(str(error)))
-    return CheckOutput(
-        "failure", "gradegate itself failed", fenced(f"{type(error).__name__}: {error}")
-    )
 
 
 def _acceptance(plan: Evaluate, forge: Forge) -> str | None:
@@ -223,24 +156,3 @@ def _with_true_acceptance(report: Report, forge: Forge, number: int) -> Report:
         )
     decision = report.decision.model_copy(update={"accepted_by": actor})
     return report.model_copy(update={"decision": decision})
-
-
-def comment_wanted(report: Report, when: CommentWhen) -> bool:
-    """Whether the pull request gets a comment where it has none yet."""
-    match when:
-        case "always":
-            return True
-        case "never":
-            return False
-        case "failures":
-            return report.decision.state is not State.PASS
-        case "changes":
-            return report.decision.state is not State.PASS or _has_changes(report)
-
-
-def _has_changes(report: Report) -> bool:
-    return any(
-        case.change is not Change.SAME
-        or any(one.verdict not in QUIET_VERDICTS for one in case.criteria.values())
-        for case in report.cases
-    )

@@ -28,6 +28,8 @@ class Evaluate(Value):
     pull_request: int | None = None
     check_sha: str | None = None
     """Where the check belongs; None: on head itself, or nowhere at a terminal."""
+    replaces: str | None = None
+    """The commit that a push has replaced; a killed job may have left its check in progress."""
     may_write: bool = True
     """Whether the token may post; a fork's may not, and the second workflow does."""
     accepted: bool = False
@@ -124,6 +126,7 @@ def _evaluate(event: Event) -> Plan:
                 ),
                 pull_request=event.number,
                 check_sha=event.head_sha,
+                replaces=event.before,
                 may_write=not event.from_fork,
                 accepted=ACCEPT_LABEL in event.labels and event.labels_are_new,
                 warnings=(LABEL_TOO_OLD,) if _has_old_label(event) else (),

@@ -118,6 +118,13 @@ class WorkflowStep:
         return known_secrets(self.environ)
 
     @property
+    def _report_in_outputs(self) -> Path:
+        """As later steps find it: the workspace has another path outside the container."""
+        folder = Path(os.path.normpath(self.report_folder.absolute()))
+        top = Path(os.path.normpath(self.workspace.absolute()))
+        return folder.relative_to(top) if folder.is_relative_to(top) else folder
+
+    @property
     def files(self) -> "WorkspaceFiles":
         """What we keep in the workspace."""
         return WorkspaceFiles(self.workspace, self.cache, self.report_folder, self.store)
@@ -131,9 +138,13 @@ class WorkflowStep:
         language = self.inputs.language or (settings or ReportSettings()).language
         return ViewOptions(language, self.inputs.check_name, self.inputs.working_directory)
 
+    def repository(self) -> Repo:
+        """The repository in the workspace."""
+        return Repo.open(self.workspace, self.environ)
+
     def checkout(self) -> Repo:
-        """The repository, which must not have brought along what only we may write."""
-        repo = Repo.open(self.workspace, self.environ)
+        """The same, which must not have brought along what only we may write."""
+        repo = self.repository()
         self.files.refuse_foreign(repo)
         return repo
 
@@ -141,11 +152,23 @@ class WorkflowStep:
         """A line for the log; whatever it quotes cannot be read as a command."""
         sys.stderr.write(f"{neutralise(text)}\n")
 
+    def warn(self, text: str) -> None:
+        """A warning that GitHub shows on the page of the workflow's run as well."""
+        sys.stdout.write(f"::warning title=gradegate::{_escape(neutralise(text))}\n")
+        sys.stdout.flush()
+
     def tell(self, outcome: Posted | Skipped) -> str:
         """The address of what was posted; what was not is told in the log."""
         if isinstance(outcome, Posted):
+            if outcome.warning:
+                self.warn(outcome.warning)
             return outcome.url
-        if outcome.reason:
+        if outcome.needs:
+            self.warn(
+                f"not posted: {outcome.reason}: add `{outcome.needs}` under the job's "
+                "`permissions:` in the workflow"
+            )
+        elif outcome.reason:
             self.say(f"gradegate: not posted: {outcome.reason}")
         return ""
 
@@ -163,10 +186,14 @@ class WorkflowStep:
     def finish(self, report: Report, views: Views, urls: Mapping[str, str]) -> None:
         """Outputs, step summary and log, as rendered."""
         if path := self.environ.get("GITHUB_OUTPUT"):
-            write_outputs(Path(path), {**outputs_of(report, self.report_folder), **urls})
-        if path := self.environ.get("GITHUB_STEP_SUMMARY"):
-            append_summary(Path(path), views.summary)
+            write_outputs(Path(path), {**outputs_of(report, self._report_in_outputs), **urls})
+        self.append_summary(views.summary)
         self.say(views.text)
+
+    def append_summary(self, markdown: str) -> None:
+        """Add to the summary on the page of the workflow's run."""
+        if path := self.environ.get("GITHUB_STEP_SUMMARY"):
+            append_summary(Path(path), markdown)
 
 
 def outputs_of(report: Report, folder: Path) -> dict[str, str]:

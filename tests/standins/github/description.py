@@ -78,7 +78,7 @@ def _operations() -> tuple[Operation, ...]:
     return tuple(
         Operation(
             name=f"{method} {path}",
-            path=re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path))),
+            path=_pattern(path),
             parameters={
                 parameter["name"]: _json_schema(parameter["schema"])
                 for parameter in described["parameters"]
@@ -90,6 +90,12 @@ def _operations() -> tuple[Operation, ...]:
         for path, methods in sorted(paths.items(), key=lambda item: item[0].count("{"))
         for method, described in methods.items()
     )
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    """A placeholder is one segment; the path of a file in the repository is several."""
+    named = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path))
+    return re.compile(named.replace("(?P<path>[^/]+)", "(?P<path>.+)"))
 
 
 def _json_schema(node: Any) -> Any:

@@ -46,6 +46,8 @@ class PullRequest:
     head_branch: str
     head_owner: str
     state: Literal["open", "closed"]
+    base_branch: str = "main"
+    base_sha: str = "0" * 40
     labels: list[str] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
@@ -109,9 +111,27 @@ class State:
         }
     )
     permissions: dict[str, Level] = field(
-        default_factory=lambda: {"checks": "write", "pull-requests": "write", "statuses": "write"}
+        default_factory=lambda: {
+            "actions": "read",
+            "checks": "write",
+            "contents": "read",
+            "pull-requests": "write",
+            "statuses": "write",
+        }
     )
+    roles: dict[str, str] = field(default_factory=dict)
+    """What people may do in the repository: admin, write, read."""
     commits: set[str] = field(default_factory=set)
+    parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of the commits that have any."""
+    files: dict[tuple[str, str], str] = field(default_factory=dict)
+    """Their text by branch or commit, and path."""
+    runs: dict[int, str] = field(default_factory=dict)
+    """Whether a workflow's run is `in_progress` or `completed`, by its id."""
+    names_apps: bool = True
+    """Whether a check run says which app made it: the description allows null."""
+    completed_for_good: bool = False
+    """Whether nothing of a completed check run's outcome can be changed any more."""
     pulls: dict[int, PullRequest] = field(default_factory=dict)
     comments: dict[int, Comment] = field(default_factory=dict)
     check_runs: dict[int, CheckRun] = field(default_factory=dict)

@@ -50,6 +50,10 @@ class Request:
         """The pull request that the path names."""
         return _found(self.state.pulls, self.number(name))
 
+    def shown(self, run: CheckRun) -> dict[str, Any]:
+        """A check run as the answer has it."""
+        return self.views.check_run(run, names_app=self.state.names_apps)
+
     def commit(self, sha: str) -> str:
         """The commit, if the repository has it."""
         if sha not in self.state.commits:
@@ -132,7 +136,7 @@ def _create_check(request: Request) -> Answer:
     run = CheckRun(next(request.state.ids), request.body["name"], sha, slug)
     _change(run, request.body)
     request.state.check_runs[run.id] = run
-    return Answer(201, request.views.check_run(run))
+    return Answer(201, request.shown(run))
 
 
 def _update_check(request: Request) -> Answer:
@@ -140,8 +144,18 @@ def _update_check(request: Request) -> Answer:
     if _app(request) != run.app_slug:
         raise forbidden("check run can only be modified by the GitHub App that created it.")
     limits.check_output(request.body.get("output", {}))
-    _change(run, request.body)
-    return Answer(200, request.views.check_run(run))
+    _change(run, _changeable(run, request))
+    return Answer(200, request.shown(run))
+
+
+def _changeable(run: CheckRun, request: Request) -> dict[str, Any]:
+    """What a completed check takes of a change: it is never in progress again."""
+    frozen = set()
+    if run.status == "completed" and "conclusion" not in request.body:
+        frozen = {"status", "started_at"}
+    if run.status == "completed" and request.state.completed_for_good:
+        frozen = {"status", "conclusion", "completed_at"}
+    return {name: value for name, value in request.body.items() if name not in frozen}
 
 
 def _app(request: Request) -> str:
@@ -168,7 +182,7 @@ def _change(run: CheckRun, body: Mapping[str, Any]) -> None:
 
 def _get_check(request: Request) -> Answer:
     run = _found(request.state.check_runs, request.number("check_run_id"))
-    return Answer(200, request.views.check_run(run))
+    return Answer(200, request.shown(run))
 
 
 def _list_annotations(request: Request) -> Answer:
@@ -177,8 +191,17 @@ def _list_annotations(request: Request) -> Answer:
 
 
 def _list_checks(request: Request) -> Answer:
-    runs = [run for run in request.state.check_runs.values() if run.head_sha == _sha(request)]
-    part = request.pages(request.views.check_run(run) for run in runs)
+    name, state = request.query.get("check_name"), request.query.get("status")
+    runs = [
+        run
+        for run in request.state.check_runs.values()
+        if run.head_sha == _sha(request)
+        and name in (None, run.name)
+        and state in (None, run.status)
+    ]
+    if request.query.get("filter", "latest") == "latest":
+        runs = list({(run.name, run.app_slug): run for run in runs}.values())
+    part = request.pages(request.shown(run) for run in runs)
     return Answer(200, {"total_count": len(runs), "check_runs": part.data}, part.headers)
 
 
@@ -221,6 +244,34 @@ def _get_pull(request: Request) -> Answer:
     return Answer(200, request.views.pull(request.pull("pull_number")))
 
 
+def _permission(request: Request) -> Answer:
+    login = request.values["username"]
+    role = request.state.roles.get(login, "none")
+    legacy = {"maintain": "write", "triage": "read"}.get(role, role)
+    shown = {"permission": legacy, "role_name": role, "user": request.views.user(login)}
+    return Answer(200, shown)
+
+
+def _get_commit(request: Request) -> Answer:
+    sha = request.values["commit_sha"]
+    if sha not in request.state.commits:
+        raise not_found()
+    return Answer(200, request.views.commit(sha, request.state.parents.get(sha, ())))
+
+
+def _get_file(request: Request) -> Answer:
+    path = request.values["path"]
+    text = request.state.files.get((request.query.get("ref", "main"), path))
+    if text is None:
+        raise not_found()
+    return Answer(200, request.views.file(path, text))
+
+
+def _get_run(request: Request) -> Answer:
+    number = request.number("run_id")
+    return Answer(200, request.views.run(number, _found(request.state.runs, number)))
+
+
 def _pulls_of_commit(request: Request) -> Answer:
     """Those that are open: one closed without a merge is not listed by its commits."""
     sha = request.commit(request.values["commit_sha"])
@@ -251,4 +302,8 @@ ROUTES: Mapping[str, tuple[str | None, Level, Handler]] = {
     f"get {REPO}/pulls": ("pull-requests", "read", _list_pulls),
     f"get {REPO}/pulls/{{pull_number}}": ("pull-requests", "read", _get_pull),
     f"get {REPO}/commits/{{commit_sha}}/pulls": ("pull-requests", "read", _pulls_of_commit),
+    f"get {REPO}/collaborators/{{username}}/permission": (None, "none", _permission),
+    f"get {REPO}/git/commits/{{commit_sha}}": ("contents", "read", _get_commit),
+    f"get {REPO}/contents/{{path}}": ("contents", "read", _get_file),
+    f"get {REPO}/actions/runs/{{run_id}}": ("actions", "read", _get_run),
 }

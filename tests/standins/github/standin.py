@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from tests.standins.github import control, routes
 from tests.standins.github.answer import Answer, Refused, message, not_found
@@ -80,10 +80,28 @@ class GitHubStandIn:
                 raise KeyError(f"no permission {permission}")
             self.state.permissions[permission] = level
 
-    def add_commit(self, sha: str) -> str:
+    def add_commit(self, sha: str, *parents: str) -> str:
         """Have one more commit."""
         self.state.commits.add(sha)
+        self.state.parents[sha] = parents
         return sha
+
+    def add_check(
+        self, sha: str, name: str = "gradegate", *, app: str = "github-actions", **fields: Any
+    ) -> CheckRun:
+        """Have one more check run, made by somebody before the test begins."""
+        with self.state.lock:
+            run = CheckRun(next(self.state.ids), name, sha, app, **fields)
+            self.state.check_runs[run.id] = run
+        return run
+
+    def let(self, login: str, role: str) -> None:
+        """Give somebody a role in the repository: admin, maintain, write, triage, read."""
+        self.state.roles[login] = role
+
+    def add_file(self, path: str, text: str, *, ref: str = "main") -> None:
+        """Have a file on a branch."""
+        self.state.files[ref, path] = text
 
     def add_pull_request(
         self,

@@ -3,6 +3,7 @@
 URLs are built from the server's own address: PyGithub follows no others.
 """
 
+from base64 import b64encode
 from typing import Any, NamedTuple
 
 from tests.standins.github.model import CheckRun, Comment, Event, PullRequest, Status
@@ -61,6 +62,12 @@ class Views:
             "url": f"{self._repo}/pulls/{pull.number}",
             "html_url": f"{self._site}/pull/{pull.number}",
             "labels": [self.label(name) for name in pull.labels],
+            "base": {
+                "label": f"octo:{pull.base_branch}",
+                "ref": pull.base_branch,
+                "sha": pull.base_sha,
+                "user": self.user("octo"),
+            },
             "head": {
                 "label": f"{pull.head_owner}:{pull.head_branch}",
                 "ref": pull.head_branch,
@@ -69,7 +76,7 @@ class Views:
             },
         }
 
-    def check_run(self, run: CheckRun) -> dict[str, Any]:
+    def check_run(self, run: CheckRun, *, names_app: bool = True) -> dict[str, Any]:
         url = f"{self._repo}/check-runs/{run.id}"
         return {
             "id": run.id,
@@ -83,7 +90,13 @@ class Views:
             "conclusion": run.conclusion,
             "started_at": run.started_at,
             "completed_at": run.completed_at,
-            "app": {"id": 15368, "slug": run.app_slug, "name": run.app_slug},
+            "app": {
+                "id": 1 + sum(run.app_slug.encode()),
+                "slug": run.app_slug,
+                "name": run.app_slug,
+            }
+            if names_app
+            else None,
             "output": {
                 "title": run.title,
                 "summary": run.summary,
@@ -92,6 +105,28 @@ class Views:
                 "annotations_url": f"{url}/annotations",
             },
         }
+
+    def commit(self, sha: str, parents: tuple[str, ...]) -> dict[str, Any]:
+        url = f"{self._repo}/git/commits"
+        return {
+            "sha": sha,
+            "url": f"{url}/{sha}",
+            "parents": [{"sha": parent, "url": f"{url}/{parent}"} for parent in parents],
+        }
+
+    def file(self, path: str, text: str) -> dict[str, Any]:
+        return {
+            "type": "file",
+            "encoding": "base64",
+            "name": path.rsplit("/", 1)[-1],
+            "path": path,
+            "size": len(text.encode()),
+            "content": b64encode(text.encode()).decode(),
+            "url": f"{self._repo}/contents/{path}",
+        }
+
+    def run(self, number: int, status: str) -> dict[str, Any]:
+        return {"id": number, "status": status, "url": f"{self._repo}/actions/runs/{number}"}
 
     def status(self, status: Status) -> dict[str, Any]:
         return {

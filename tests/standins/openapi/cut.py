@@ -33,6 +33,10 @@ OPERATIONS = (
     ("get", f"{REPO}/pulls"),
     ("get", f"{REPO}/pulls/{{pull_number}}"),
     ("get", f"{REPO}/commits/{{commit_sha}}/pulls"),
+    ("get", f"{REPO}/collaborators/{{username}}/permission"),
+    ("get", f"{REPO}/git/commits/{{commit_sha}}"),
+    ("get", f"{REPO}/contents/{{path}}"),
+    ("get", f"{REPO}/actions/runs/{{run_id}}"),
 )
 CUT = Path(__file__).with_name("github.json")
 FOR_READERS = frozenset({"description", "summary", "example", "examples", "externalDocs"})

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradegate.forges.github.refusals import is_forbidden, or_skipped
@@ -9,7 +10,13 @@ from gradegate.ports import Annotation, CheckOutput, Posted, Skipped
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun
+    from github.GithubApp import GithubApp
     from github.Repository import Repository
+
+Remark = dict[str, str | int]
+"""An annotation as GitHub takes it."""
+Key = tuple[str | int, ...]
+"""What tells one from another."""
 
 ANNOTATIONS_PER_REQUEST = 50
 STATUS_DESCRIPTION_LIMIT = 140
@@ -22,8 +29,20 @@ STATUS_STATE: Mapping[str, str] = {
 }
 
 
+NO_CHECKS = (
+    "the token may not write checks, so a commit status says the same: add `checks: write` under "
+    "the job's `permissions:` (only the job's own token and GitHub Apps can write checks: leave "
+    "the input `github-token` out to use the former)"
+)
+
+
 class Check:
-    """Starts and completes the check; remembers when checks are forbidden."""
+    """Starts and completes the check; remembers when checks are forbidden.
+
+    A rerun of a workflow goes on with the check of the earlier attempt, known by its name and by
+    `external_id`. GitHub never shows a completed check as in progress again: such a one keeps its
+    outcome until there is another.
+    """
 
     def __init__(
         self,
@@ -35,74 +54,140 @@ class Check:
         self._repository = repository
         self._name = name
         self._details_url = details_url
+        self._external_id = external_id
         links = {"details_url": details_url, "external_id": external_id}
         self._links: dict[str, Any] = {key: value for key, value in links.items() if value}
-        self._started: dict[str, CheckRun] = {}
+        self._ours: dict[str, CheckRun] = {}
+        self._listed: dict[str, list[CheckRun] | Skipped] = {}
         self._forbidden = False
         self.app_slug: str | None = None
 
-    def start(self, sha: str) -> Posted:
+    def start(self, sha: str) -> Posted | Skipped:
         """Show the check as in progress."""
+        fields = {"status": "in_progress", "started_at": datetime.now(UTC)}
         return self._check_or_status(
-            lambda: self._create(sha, {"status": "in_progress", "started_at": datetime.now(UTC)}),
+            lambda: self._begin(sha, fields),
             lambda: self._set_status(sha, "pending", "in progress"),
         )
 
     def complete(self, sha: str, output: CheckOutput) -> Posted | Skipped:
         """Show the outcome first, then the annotations that did not fit into one request."""
-        first, *rest = _batches(output.annotations)
-        completed = {
+        return self._check_or_status(
+            lambda: self._complete(sha, output),
+            lambda: self._set_status(sha, STATUS_STATE[output.conclusion], output.title),
+        )
+
+    def close_left_behind(self, sha: str, output: CheckOutput) -> None:
+        """Complete the checks of jobs that were killed, as far as GitHub says that they were."""
+        listed = self.listed(sha)
+        for run in [] if isinstance(listed, Skipped) else listed:
+            if run.status != "completed" and self._has_ended(run):
+                close = partial(run.edit, status="completed", conclusion=output.conclusion)
+                or_skipped("check", partial(close, output=_shown(output, ())))
+
+    def listed(self, sha: str) -> "list[CheckRun] | Skipped":
+        """The checks of our name that this commit had before ours, or why nobody knows."""
+        if sha not in self._listed:
+            self._listed[sha] = or_skipped("earlier checks", lambda: self._list(sha))
+        return self._listed[sha]
+
+    def _list(self, sha: str) -> "list[CheckRun]":
+        commit = self._repository.get_commit(sha)
+        return list(commit.get_check_runs(check_name=self._name, filter="all"))
+
+    def _has_ended(self, check: "CheckRun") -> bool:
+        """Whether the workflow's run that made the check is another one, and over."""
+        number = check.external_id or ""
+        if number == self._external_id or not (number.isascii() and number.isdecimal()):
+            return False
+        status = or_skipped(
+            "run", lambda: self._repository.get_workflow_run(int(number)).status == "completed"
+        )
+        return status is True
+
+    def _begin(self, sha: str, fields: dict[str, Any]) -> Posted:
+        run = self._of_earlier_attempt(sha)
+        if run is not None and run.status == "completed":
+            return self._take(sha, run)
+        return self._update_or_create(sha, run, fields)
+
+    def _complete(self, sha: str, output: CheckOutput) -> Posted | Skipped:
+        run = self._ours.get(sha) or self._of_earlier_attempt(sha)
+        present = _remarks(run) if run is not None and run.output.annotations_count else set()
+        wanted = [_annotation(one) for one in output.annotations]
+        stale = len(present - {_key(one) for one in wanted})
+        first, *rest = _batches([one for one in wanted if _key(one) not in present])
+        fields = {
             "status": "completed",
             "conclusion": output.conclusion,
             "completed_at": datetime.now(UTC),
-            "output": _shown(output, first),
         }
-        posted = self._check_or_status(
-            lambda: self._update_or_create(sha, completed),
-            lambda: self._set_status(sha, STATUS_STATE[output.conclusion], output.title),
-        )
-        if self._forbidden:
-            return posted
+        posted = self._update_or_create(sha, run, fields | {"output": _shown(output, first)})
+        if self._ours[sha].conclusion != output.conclusion:
+            first, *rest = _batches(wanted)
+            posted, stale = self._create(sha, fields | {"output": _shown(output, first)}), 0
         for done, batch in enumerate(rest, start=1):
             added = self._annotate(sha, output, batch, done * ANNOTATIONS_PER_REQUEST)
             if isinstance(added, Skipped):
                 return added
+        if stale:
+            told = f"{stale} remarks of an earlier attempt stay in the check: GitHub keeps them"
+            return Posted(posted.url, told)
         return posted
 
     def _annotate(
-        self, sha: str, output: CheckOutput, batch: Sequence[Annotation], done: int
+        self, sha: str, output: CheckOutput, batch: Sequence[Remark], done: int
     ) -> Skipped | None:
         total = len(output.annotations)
         return or_skipped(
             f"check: the outcome is shown, but only {done} of {total} annotations",
-            lambda: self._started[sha].edit(output=_shown(output, batch)),
+            lambda: self._ours[sha].edit(output=_shown(output, batch)),
         )
 
     def _check_or_status(
-        self, as_check: Callable[[], Posted], as_status: Callable[[], Posted]
-    ) -> Posted:
+        self, as_check: Callable[[], Posted | Skipped], as_status: Callable[[], Posted]
+    ) -> Posted | Skipped:
         from github import GithubException
 
-        if not self._forbidden:
-            try:
-                return as_check()
-            except GithubException as error:
-                if not is_forbidden(error):
-                    raise
-                self._forbidden = True
-        return as_status()
+        if self._forbidden:
+            return as_status()
+        try:
+            return as_check()
+        except GithubException as error:
+            if not is_forbidden(error):
+                raise
+            self._forbidden = True
+        return as_status()._replace(warning=NO_CHECKS)
 
-    def _update_or_create(self, sha: str, fields: dict[str, Any]) -> Posted:
-        run = self._started.get(sha)
+    def _of_earlier_attempt(self, sha: str) -> "CheckRun | None":
+        listed = self.listed(sha)
+        if isinstance(listed, Skipped) or self._external_id is None:
+            return None
+        ours = [run for run in listed if run.external_id == self._external_id]
+        return max(ours, key=lambda run: run.id, default=None)
+
+    def _update_or_create(self, sha: str, run: "CheckRun | None", fields: dict[str, Any]) -> Posted:
+        """Change a check that may be ours; one that is another app's is left alone."""
+        from github import GithubException
+
         if run is None:
             return self._create(sha, fields)
-        run.edit(**fields)
-        return Posted(run.html_url)
+        try:
+            run.edit(**fields)
+        except GithubException as error:
+            if sha in self._ours or not is_forbidden(error):
+                raise
+            return self._create(sha, fields)
+        return self._take(sha, run)
 
     def _create(self, sha: str, fields: dict[str, Any]) -> Posted:
         run = self._repository.create_check_run(self._name, sha, **self._links, **fields)
-        self._started[sha] = run
-        self.app_slug = run.app.slug
+        return self._take(sha, run)
+
+    def _take(self, sha: str, run: "CheckRun") -> Posted:
+        self._ours[sha] = run
+        app: GithubApp | None = run.app  # GitHub's description allows null
+        self.app_slug = app.slug if app is not None else None
         return Posted(run.html_url)
 
     def _set_status(self, sha: str, state: str, description: str) -> Posted:
@@ -117,22 +202,36 @@ class Check:
         return Posted(self._details_url or status.url)
 
 
-def _batches(annotations: Sequence[Annotation]) -> Iterator[Sequence[Annotation]]:
+def _batches(remarks: Sequence[Remark]) -> Iterator[Sequence[Remark]]:
     """At least one batch, be it empty."""
-    for start in range(0, max(len(annotations), 1), ANNOTATIONS_PER_REQUEST):
-        yield annotations[start : start + ANNOTATIONS_PER_REQUEST]
+    for start in range(0, max(len(remarks), 1), ANNOTATIONS_PER_REQUEST):
+        yield remarks[start : start + ANNOTATIONS_PER_REQUEST]
 
 
-def _shown(output: CheckOutput, annotations: Sequence[Annotation]) -> dict[str, Any]:
+def _remarks(run: "CheckRun") -> set[Key]:
+    """What a check is annotated with already."""
+    return {
+        (one.path, one.start_line, one.annotation_level, one.title or "", one.message)
+        for one in run.get_annotations()
+    }
+
+
+def _key(remark: Remark) -> Key:
+    return tuple(
+        remark[name] for name in ("path", "start_line", "annotation_level", "title", "message")
+    )
+
+
+def _shown(output: CheckOutput, annotations: Sequence[Remark]) -> dict[str, Any]:
     shown: dict[str, Any] = {"title": output.title, "summary": output.summary}
     if output.text:
         shown["text"] = output.text
     if annotations:
-        shown["annotations"] = [_annotation(annotation) for annotation in annotations]
+        shown["annotations"] = list(annotations)
     return shown
 
 
-def _annotation(annotation: Annotation) -> dict[str, str | int]:
+def _annotation(annotation: Annotation) -> Remark:
     return {
         "path": annotation.path,
         "start_line": annotation.line,

@@ -120,11 +120,15 @@ class GitHubForge:
 
     def start_check(self, sha: str) -> Posted | Skipped:
         """Show the check as in progress."""
-        return or_skipped("check", lambda: self._check.start(sha))
+        return or_skipped("check", lambda: self._check.start(sha), needs="checks: write")
 
     def complete_check(self, sha: str, output: CheckOutput) -> Posted | Skipped:
         """Show the outcome, with annotations; a commit status where checks are forbidden."""
-        return or_skipped("check", lambda: self._check.complete(sha, output))
+        return or_skipped("check", lambda: self._check.complete(sha, output), needs="checks: write")
+
+    def close_left_behind(self, sha: str, output: CheckOutput) -> None:
+        """Complete the checks that killed jobs left in progress on a commit."""
+        self._check.close_left_behind(sha, output)
 
     def comment(self, pull_request: int, body: str, *, create: bool) -> Posted | Skipped:
         """Edit our sticky comment, or write it where there is none and `create` is set."""
@@ -133,6 +137,7 @@ class GitHubForge:
             lambda: self._comment.post(
                 pull_request, body, create=create, app_slug=self._check.app_slug
             ),
+            needs="pull-requests: write",
         )
 
     def find_pull_request(
@@ -175,6 +180,9 @@ class ReadOnlyForge(GitHubForge):
         """Nothing is posted."""
         del sha, output
         return Skipped("")
+
+    def close_left_behind(self, sha: str, output: CheckOutput) -> None:
+        """Nothing is closed."""
 
     def comment(self, pull_request: int, body: str, *, create: bool) -> Skipped:
         """Nothing is posted."""

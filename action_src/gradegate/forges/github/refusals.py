@@ -14,10 +14,11 @@ WRONG_CREDENTIALS = (
 )
 
 
-def or_skipped(what: str, post: Callable[[], T]) -> T | Skipped:
+def or_skipped(what: str, post: Callable[[], T], *, needs: str = "") -> T | Skipped:
     """Do it; where GitHub does not let us, the value that says so.
 
-    A token that is no token at all is the user's mistake and raises.
+    `needs` is the permission without which GitHub forbids it. A token that is no token at all is
+    the user's mistake and raises.
     """
     from github import GithubException
     from requests import RequestException
@@ -25,7 +26,7 @@ def or_skipped(what: str, post: Callable[[], T]) -> T | Skipped:
     try:
         return post()
     except (GithubException, RequestException) as error:
-        return Skipped(f"{what}: {_explain(error)}")
+        return Skipped(f"{what}: {_explain(error)}", needs if is_forbidden(error) else "")
 
 
 def or_forge_error(what: str, read: Callable[[], T]) -> T:
