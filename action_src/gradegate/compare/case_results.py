@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal
 
+from gradegate import locales
 from gradegate.compare.pairing import Pair
 from gradegate.compare.screening import NO_RUNS, Confirmation, SuspectId
 from gradegate.compare.stats.exact import Count
 from gradegate.criteria import registry
-from gradegate.model.notice import Notice, with_code
+from gradegate.model.notice import Notice, notice, with_code
 from gradegate.model.report import CaseCriterion, Change, Verdict
 from gradegate.model.result import UNIT, CriterionResult, Scale, Status
 from gradegate.model.runs import Role, ScoredRun, SideRuns
@@ -196,7 +197,14 @@ class PairedResult:
 
     @property
     def why(self) -> Notice | None:
-        """Why scores are missing, where they are: head's, or else base's."""
+        """Why scores are missing, where they are: head's, or else base's; or why none tells."""
+        if self.settled is not None and self.settled.unsteady:
+            failed = self.settled.base.runs - self.settled.base.passed
+            return notice(
+                "undecided.unsteady",
+                failed=locales.count(failed),
+                runs=locales.count(self.settled.base.runs),
+            )
         return self.head.why or (self.base.why if self.base else None)
 
     @property

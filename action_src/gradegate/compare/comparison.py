@@ -24,6 +24,7 @@ from gradegate.compare.gate import (
 )
 from gradegate.compare.next_runs import confirmations, passes_made
 from gradegate.compare.pairing import Pair
+from gradegate.compare.stored_base import refreshed, remarks
 from gradegate.compare.terms import Terms
 from gradegate.model.notice import Notice, notice
 from gradegate.model.report import (
@@ -53,11 +54,15 @@ class Comparison:
     reasons: tuple[Reason, ...]
     undecided: tuple[Undecided, ...]
     """What could not be evaluated, and could have been a reason."""
+    remarks: tuple[Notice, ...] = ()
+    """What a reader should know of the runs."""
 
 
 def compare(terms: Terms, runs: Runs) -> Comparison:
     """Compare every case and every criterion."""
     settled = confirmations(terms, runs)
+    told = tuple(remarks(terms, runs))
+    runs = refreshed(runs)
     paired = [paired_results(pair, runs.base, runs.head, settled) for pair in terms.pairs]
     results = [one for own in paired for one in own]
     criteria, doubtful = _criteria(results, terms, runs)
@@ -82,6 +87,7 @@ def compare(terms: Terms, runs: Runs) -> Comparison:
             *undecided_cases(results, terms),
             *undecided_criteria(criteria, doubtful),
         ),
+        remarks=told,
     )
 
 

@@ -184,6 +184,13 @@ def another_pass_wanted(
     told = verdicts(leaks, tolerance_of, alpha=alpha, look=look)
     if any(found.verdict is Verdict.REGRESSED for found in told.values()):
         return False
+    return looks_close(leaks, tolerance_of, alpha=alpha)
+
+
+def looks_close(
+    leaks: Mapping[str, CriterionShift], tolerance_of: Callable[[str], float], *, alpha: float
+) -> bool:
+    """Whether a criterion fell by more than its tolerance, and perhaps not by chance."""
     worse = _adjusted(leaks, lambda leak: leak.p_value)
     return any(
         worse[name] <= WORTH_A_PASS * alpha

@@ -7,6 +7,7 @@ from gradegate.compare.confirm import Settled, settle
 from gradegate.compare.criterion_shift import LOOK_SHARES, another_pass_wanted
 from gradegate.compare.criterion_table import by_criterion, shifts_of
 from gradegate.compare.screening import Confirmation, Outcomes, Suspect, SuspectId
+from gradegate.compare.stored_base import is_unsteady, refresh, refreshed
 from gradegate.compare.terms import Terms
 from gradegate.compare.without_reruns import FixedRuns, judge_fixed
 from gradegate.model.evalset import CaseKey
@@ -24,11 +25,11 @@ def wanted_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
     A function of the runs made so far and of nothing else: a killed job that reads them back
     from its journal goes on exactly where it was.
     """
-    return (
-        runs.missing(first_pass(terms))
-        or runs.missing(extra_passes(terms, runs))
-        or fresh_runs(terms, runs)
-    )
+    begin = runs.missing(first_pass(terms)) or runs.missing(refresh(terms, runs))
+    if begin:
+        return begin
+    runs = refreshed(runs)
+    return runs.missing(extra_passes(terms, runs)) or fresh_runs(terms, runs)
 
 
 def first_pass(terms: Terms) -> Iterator[RunRequest]:
@@ -94,7 +95,11 @@ def fresh_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
 
 def confirmations(terms: Terms, runs: Runs) -> Mapping[SuspectId, Confirmation]:
     """What fresh runs, or an exact test of recorded ones, came to."""
-    return {**_recorded(terms, runs), **_settled(terms, runs).confirmations}
+    now = refreshed(runs)
+    found = {**_recorded(terms, now), **_settled(terms, now).confirmations}
+    if not is_unsteady(terms, runs):
+        return found
+    return {at: one.on_an_unsteady_day() for at, one in found.items()}
 
 
 def merged(wanted: Iterable[RunRequest]) -> tuple[RunRequest, ...]:

@@ -14,7 +14,7 @@ job goes on where it was.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from gradegate.compare.stats.exact import Count
@@ -59,7 +59,8 @@ class Confirmation:
     """What became of a suspect.
 
     `regressed`: confirmed. `flaky`: fresh runs do not bear it out. `unchanged`: it fails on
-    base as well, or is new and fails. `uncertain`: too many runs could not be evaluated to say.
+    base as well, or is new and fails. `uncertain`: too many runs could not be evaluated to say, or
+    base's own were worse than it used to be.
     """
 
     verdict: Verdict
@@ -68,6 +69,14 @@ class Confirmation:
     base: Count = NO_RUNS
     head: Count = NO_RUNS
     lost: int = 0
+    unsteady: bool = False
+    """Whether it is uncertain because base's own runs failed where they did not before."""
+
+    def on_an_unsteady_day(self) -> "Confirmation":
+        """The same where base is known to be worse than it was: its failures prove nothing."""
+        if self.verdict is Verdict.FLAKY and self.base.passed < self.base.runs:
+            return replace(self, verdict=Verdict.UNCERTAIN, unsteady=True)
+        return self
 
     @property
     def confirmed(self) -> bool:

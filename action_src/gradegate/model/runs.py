@@ -66,6 +66,8 @@ class Role(StrEnum):
     """What a run was made for; a run made for one purpose never counts for another."""
 
     FIRST = "first"
+    REFRESH = "refresh"
+    """Base's first pass made anew, where the stored one is of another day and looks close."""
     AGAIN = "again"
     """Another full pass, bought where a criterion's mean looks close."""
     RECHECK = "recheck"
@@ -80,6 +82,8 @@ class ScoredRun:
     role: Role
     outcome: Trace | NotRun
     result: CaseResult
+    of_another_job: bool = False
+    """Read from the store, where another job left it: on another day, for all that we know."""
 
 
 SideName = Literal["base", "head"]

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from gradegate.compare.stored_base import refreshed
 from gradegate.model.evalset import Case, CaseKey
 from gradegate.model.masking import SecretMasker
 from gradegate.model.notice import Notice, notice
@@ -139,7 +140,12 @@ class CaseRunner:
             result = await score_run(case, outcome, number, ask, self._metrics.get(case.suite))
         finally:
             occurrences.scored(number)
-        return ScoredRun(request.role, outcome, result)
+        kept = request.role is Role.FIRST and self._is_of_another_job(request.side, case, number)
+        return ScoredRun(request.role, outcome, result, of_another_job=kept)
+
+    def _is_of_another_job(self, side: SideName, case: Case, number: int) -> bool:
+        agent = self.sides[side][case.suite]
+        return agent.can_rerun and self._journal.is_of_another_job(agent.identity, case, number)
 
     async def _outcome(self, case: Case, request: RunRequest, number: int) -> Trace | NotRun:
         agent = self.sides[request.side][case.suite]
@@ -159,11 +165,12 @@ class CaseRunner:
         Runs made to confirm a suspicion stay out: whoever compares the file would take them for
         a fair sample.
         """
-        runs = self.runs.head if side == "head" else self.runs.base
+        made = refreshed(self.runs)
+        runs = made.head if side == "head" else made.base
         cases = [
             run.result
-            for made in runs.values()
-            for run in made
+            for own in runs.values()
+            for run in own
             if run.role in (Role.FIRST, Role.AGAIN)
         ]
         return Results(

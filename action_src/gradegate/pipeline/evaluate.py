@@ -144,6 +144,7 @@ def _report(
         *prepared.warnings,
         *runner.warnings,
         *_expired(prepared, today),
+        *comparison.remarks,
         *unmeasured(comparison.criteria, prepared.policy.gate.budget),
     )
     return Report(

@@ -17,6 +17,8 @@ from gradegate.model.runs import NotRun, Role, Trace
 from gradegate.ports import AgentRunner, Store
 
 KIND = "trace"
+MADE_BY = "made_by"
+"""Beside each run, which job made it."""
 VERSION = 2
 """Of what a key stands for; a change of it forgets all earlier runs.
 
@@ -70,6 +72,11 @@ class Journal:
             number += 1
         return number
 
+    def is_of_another_job(self, agent: str, case: Case, run: int) -> bool:
+        """Whether a first-pass run was made by another job than this, at whatever time."""
+        made_by = self._store.get(MADE_BY, self._key(agent, case, run, Role.FIRST))
+        return made_by is not None and made_by != self._job
+
     async def finish(self) -> None:
         """End what nobody waits for any more, and have the next job try again what never worked."""
         left = list(self._under_way.values())
@@ -77,7 +84,8 @@ class Journal:
             task.cancel()
         await asyncio.gather(*left, return_exceptions=True)
         for agent in self._failed.keys() - self._able:
-            self._store.forget(KIND, sorted(self._failed[agent]))
+            for kind in (KIND, MADE_BY):
+                self._store.forget(kind, sorted(self._failed[agent]))
 
     async def _make(
         self, runner: AgentRunner, agent: str, case: Case, run: int, key: str
@@ -90,6 +98,7 @@ class Journal:
         outcome = self._discreet(outcome)  # it goes to judges, reports and caches
         if isinstance(outcome, Trace):
             self._note(agent, key, outcome)
+            self._store.put(MADE_BY, key, self._job)
             self._store.put(KIND, key, outcome.model_dump_json(exclude_defaults=True))
         return outcome
 

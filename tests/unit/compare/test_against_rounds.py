@@ -111,7 +111,7 @@ def test_the_same_runs_and_the_same_words_as_the_old_loop() -> None:
     seen: Counter[str] = Counter()
     for seed in range(60):
         check(seed, seen)
-    assert set(Role) <= set(seen)
+    assert set(Role) - {Role.REFRESH} <= set(seen)  # nothing is stored in these worlds
 
 
 @pytest.mark.slow
@@ -121,5 +121,5 @@ def test_a_thousand_worlds_more() -> None:
     for seed in range(60, 1_200):
         check(seed, seen)
     rare = ["regressed", "flaky", "uncertain", "unchanged", "improved", "new", "confirmed True"]
-    rare += [*Role, "look None", "look 1", "look 2", "look 3"]
+    rare += [*(set(Role) - {Role.REFRESH}), "look None", "look 1", "look 2", "look 3"]
     assert {name: seen[name] for name in rare if seen[name] < 10} == {}

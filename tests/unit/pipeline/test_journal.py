@@ -15,8 +15,8 @@ KEYS_BEFORE = {"first": "8799a8be7781b417fe53ff3d30c58205c04cdc2911dcdfd3441d5e0
 
 
 def kept_in(store: SqliteStore) -> int:
-    """How many units there are."""
-    (count,) = store._db.execute("SELECT count(*) FROM unit").fetchone()
+    """How many runs there are."""
+    (count,) = store._db.execute("SELECT count(*) FROM unit WHERE kind = 'trace'").fetchone()
     return int(count)
 
 
@@ -142,6 +142,16 @@ async def test_what_was_not_run_is_not_kept() -> None:
         await journal(store).run(runner, "agent", CASE, 1, Role.FIRST)
     assert len(runner.made) == 2
     assert kept_in(store) == 0
+
+
+async def test_it_knows_which_runs_are_of_another_job() -> None:
+    """Those were made at another time; its own it knows again when it goes on."""
+    store, runner = SqliteStore.in_memory(), greeter()
+    await journal(store, "one").run(runner, "agent", CASE, 1, Role.FIRST)
+    await journal(store, "other").run(runner, "agent", CASE, 1, Role.FIRST)
+    assert journal(store, "other").is_of_another_job("agent", CASE, 1)
+    assert not journal(store, "one").is_of_another_job("agent", CASE, 1)
+    assert not journal(store, "one").is_of_another_job("agent", CASE, 2)
 
 
 async def test_an_agents_failure_is_a_result_like_any_other() -> None:
