@@ -14,6 +14,7 @@ from typing import NamedTuple
 from gradegate import __version__
 from gradegate.files.credentials import known_secrets
 from gradegate.model.masking import MaskedStream
+from gradegate.report.escape import terminal
 
 Command = Callable[[Namespace, Mapping[str, str]], int]
 
@@ -107,8 +108,8 @@ def _run(options: Namespace) -> int:
         return command(options, os.environ)
     except GradegateError as error:
         if options.debug:
-            traceback.print_exc()
-        sys.stderr.write(f"gradegate: {error}\n")
+            sys.stderr.write(terminal(traceback.format_exc()))
+        sys.stderr.write(terminal(f"gradegate: {error}\n"))
         return error.exit_code
     except KeyboardInterrupt:
         return 130
@@ -117,10 +118,10 @@ def _run(options: Namespace) -> int:
         return 0
     except Exception as error:  # noqa: BLE001 - told as the bug that it is
         if options.debug:
-            traceback.print_exc()
+            sys.stderr.write(terminal(traceback.format_exc()))
         sys.stderr.write(
-            f"gradegate: internal error: {type(error).__name__}: {error}\n"
-            f"This is a bug: please report it at {ISSUES} with what `--debug` shows.\n"
+            terminal(f"gradegate: internal error: {type(error).__name__}: {error}\n")
+            + f"This is a bug: please report it at {ISSUES} with what `--debug` shows.\n"
         )
         return 70
 

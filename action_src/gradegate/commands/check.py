@@ -13,6 +13,7 @@ from gradegate.evalsets.lint import agentless
 from gradegate.evalsets.lint import check as lint
 from gradegate.files.settings_toml import SETTINGS_FILE
 from gradegate.model.errors import InputError
+from gradegate.report.escape import terminal
 from gradegate.sides.git import Repo
 
 
@@ -30,7 +31,7 @@ def check(options: Namespace, environ: Mapping[str, str]) -> int:
     levels.update(finding.level for finding in more)
     for finding in (*checked.findings, *more):
         here = os.path.relpath(root / finding.path)
-        sys.stdout.write(f"{replace(finding, path=here)}\n")
+        sys.stdout.write(terminal(f"{replace(finding, path=here)}\n"))
     sys.stderr.write(f"{_counted(checked.files, levels)}\n")
     return 2 if levels["error"] else 0
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from gradegate.model.errors import FileError, InputError
+from gradegate.report.escape import terminal
 
 if TYPE_CHECKING:
     from gradegate.model.result import Results
@@ -93,7 +94,7 @@ def reading(name: str, read: Callable[[str, str], T]) -> Callable[[str], T]:
 
 def say(line: str) -> None:
     """A line for people, on standard error."""
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(terminal(f"{line}\n"))
 
 
 def write(path: Path | None, text: str) -> None:

@@ -9,7 +9,8 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from gradegate.evalsets.formats import is_eval_set_name
-from gradegate.model.errors import InputError
+from gradegate.files.json_document import refuse_outside
+from gradegate.model.errors import FileError, InputError
 from gradegate.model.settings import Suite
 
 IsAgent = Callable[[Path], bool]
@@ -36,7 +37,16 @@ def find(root: Path, patterns: Iterable[str]) -> list[str]:
     found: set[str] = set()
     for pattern in patterns:
         found.update(_matching(root, pattern))
+    for name in found:
+        _refuse_what_is_not_utf8(name)
     return sorted(found)
+
+
+def _refuse_what_is_not_utf8(name: str) -> None:
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise FileError(repr(name)[1:-1], "its name is not UTF-8: rename the file") from error
 
 
 def discover_suites(root: Path) -> tuple[Suite, ...]:
@@ -100,16 +110,24 @@ def _parts(pattern: str) -> list[str]:
 
 
 def _matches(path: Sequence[str], pattern: Sequence[str]) -> bool:
-    if not pattern:
-        return not path
-    if pattern[0] == "**":
-        rest = pattern[1:] or ["*"]
-        return any(_matches(path[i:], rest) for i in range(len(path) + 1))
-    return bool(path) and fnmatchcase(path[0], pattern[0]) and _matches(path[1:], pattern[1:])
+    """Whether the pattern fits, in one go through the path however many `**` there are."""
+    pattern = [*pattern, "*"] if pattern[-1:] == ["**"] else pattern
+    places = _with_what_follows({0}, pattern)
+    for part in path:
+        stay = {at for at in places if pattern[at : at + 1] == ["**"]}
+        go_on = {at + 1 for at in places - stay if fnmatchcase(part, "".join(pattern[at : at + 1]))}
+        places = _with_what_follows(stay | go_on, pattern)
+    return len(pattern) in places
+
+
+def _with_what_follows(places: set[int], pattern: Sequence[str]) -> set[int]:
+    """`**` may stand for no folder at all."""
+    return places | {at + 1 for at in places if pattern[at : at + 1] == ["**"]}
 
 
 def files_below(root: Path, below: Sequence[str]) -> Iterator[str]:
     """Every file in a folder, as a path from `root`; what nobody wrote by hand is skipped."""
+    refuse_outside(root, "/".join(below))
     for folder, folders, files in os.walk(root.joinpath(*below)):
         folders[:] = [f for f in folders if not _is_skipped(Path(folder, f))]
         for file in files:

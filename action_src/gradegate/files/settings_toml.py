@@ -22,6 +22,8 @@ _ENTRY = re.compile(
     r"""^\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*="""
 )
 _WORD = re.compile(r"""[\w-]+|"[^"]*"|'[^']*'""")
+_DEEPEST = 100
+_TOO_DEEP = "nested too deeply to be read"
 _LONG_QUOTES = ('"' * 3, "'" * 3)
 
 
@@ -143,8 +145,11 @@ def examine_settings(label: str, text: str) -> tuple[Settings, tuple[Finding, ..
 
 
 def _loaded(label: str, text: str) -> dict[str, Any]:
+    for path, (number, start) in _places(text):
+        if len(path) > _DEEPEST:  # before it is read, which takes minutes
+            raise FileError(label, _TOO_DEEP, line=number, column=start)
     try:
-        return tomllib.loads(text.replace("\r\n", "\n"))
+        value = tomllib.loads(text.replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
         message = str(error)
         place = _AT_LINE.search(message)
@@ -152,6 +157,20 @@ def _loaded(label: str, text: str) -> dict[str, Any]:
         what = _AT_LINE.sub("", message)
         message = f"not valid TOML: {what[:1].lower()}{what[1:]}"
         raise FileError(label, message, line=int(line), column=int(column)) from error
+    except RecursionError as error:
+        raise FileError(label, _TOO_DEEP) from error
+    if _depth(value) > _DEEPEST:
+        raise FileError(label, _TOO_DEEP)
+    return value
+
+
+def _depth(value: Any) -> int:
+    """How many containers are in each other."""
+    depth, layer = 0, [value]
+    while layer := [one for one in layer if isinstance(one, dict | list)]:
+        depth += 1
+        layer = [i for one in layer for i in (one.values() if isinstance(one, dict) else one)]
+    return depth
 
 
 def _with_names(value: dict[str, Any]) -> dict[str, Any]:

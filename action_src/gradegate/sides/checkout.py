@@ -119,6 +119,19 @@ def _present(repo: Repo, rev: str, token: str | None) -> str:
 
 def _copied(repo: Repo, rev: str, into: Path, folder: str) -> tuple[Side, tuple[Notice, ...]]:
     if rev == WORKTREE:
-        return Side("", into, into / folder), repo.export_worktree(into)
+        warnings = repo.export_worktree(into)
+        return Side("", into, _project_in(into, folder)), warnings
     commit = repo.resolve(rev)
-    return Side(commit, into, into / folder), repo.export(commit, into)
+    warnings = repo.export(commit, into)
+    return Side(commit, into, _project_in(into, folder)), warnings
+
+
+def _project_in(top: Path, folder: str) -> Path:
+    """The project's folder, which may be a link in the pull request, but to a folder of it."""
+    root = top / folder
+    if not root.resolve().is_relative_to(top.resolve()):
+        raise InputError(
+            f"the working directory {folder!r} is a link that leads outside the repository: "
+            "have a folder there"
+        )
+    return root

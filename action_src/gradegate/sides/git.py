@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 from gradegate.model.errors import InputError
 from gradegate.model.notice import Notice, notice
 from gradegate.sides.git_command import Git
+from gradegate.sides.large_files import put_in_place
 
 _SUBMODULE = "160000"
 
@@ -25,7 +26,8 @@ def export_commit(git: Git, rev: str, dest: Path) -> tuple[Notice, ...]:
     """Write the commit's files to `dest`; returns warnings.
 
     The commit is read into an index of our own and checked out with `dest` as its work tree:
-    `export-ignore` hides nothing then, and the attributes that apply are the commit's.
+    `export-ignore` hides nothing then, and the attributes that apply are the commit's. They start
+    no program: which files a filter of this machine is for, the commit itself would say.
     """
     dest.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="gradegate-") as temporary:
@@ -33,12 +35,12 @@ def export_commit(git: Git, rev: str, dest: Path) -> tuple[Notice, ...]:
             "GIT_DIR": git.must("rev-parse", "--absolute-git-dir").text,
             "GIT_INDEX_FILE": str(Path(temporary) / "index"),
             "GIT_WORK_TREE": str(dest.resolve()),
+            **git.with_settings(("core.sparseCheckout", "false"), *_no_filters(git)),
         }
         there = Git(dest.resolve(), git.environ)
-        whole = ("-c", "core.sparseCheckout=false")
-        there.must(*whole, "read-tree", rev, env=elsewhere)
-        there.must(*whole, "checkout-index", "--all", "--force", env=elsewhere)
-    warnings: list[Notice] = []
+        there.must("read-tree", rev, env=elsewhere)
+        there.must("checkout-index", "--all", "--force", env=elsewhere)
+    warnings = [*put_in_place(git, dest)]
     for path, commit in _submodules(git, rev):
         (dest / path).mkdir(parents=True, exist_ok=True)
         inner = _populated(git, path)
@@ -95,6 +97,15 @@ def _is_behind_link(top: Path, folder: PurePosixPath, known: dict[PurePosixPath,
     return known[folder]
 
 
+def _no_filters(git: Git) -> Iterator[tuple[str, str]]:
+    """Settings that make every filter of this machine do nothing, and none of them required."""
+    named = git.call("config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.").paths
+    for driver in sorted({name.rpartition(".")[0] for name in named}):
+        yield f"{driver}.smudge", ""
+        yield f"{driver}.process", ""
+        yield f"{driver}.required", "false"
+
+
 def _submodules(git: Git, rev: str) -> Iterator[tuple[str, str]]:
     for entry in git.must("ls-tree", "-r", "-z", "--full-tree", rev).paths:
         about, _, path = entry.partition("\t")
@@ -105,6 +116,8 @@ def _submodules(git: Git, rev: str) -> Iterator[tuple[str, str]]:
 
 def _populated(git: Git, path: str) -> Git | None:
     folder = git.folder / path
+    if folder.resolve() != git.folder.resolve() / path:
+        return None  # a link leads to another repository
     return Git(folder, git.environ) if os.path.lexists(folder / ".git") else None
 
 
@@ -195,11 +208,7 @@ def _credentials(git: Git, remote: str, token: str | None) -> dict[str, str]:
     host = url.netloc.rpartition("@")[2]
     basic = base64.b64encode(f"x-access-token:{token}".encode()).decode()
     key = f"http.{url.scheme}://{host}/.extraheader"
-    before = int(git.environ.get("GIT_CONFIG_COUNT") or 0)
-    settings = {"GIT_CONFIG_COUNT": str(before + 2)}
-    for number, value in enumerate(("", f"Authorization: Basic {basic}"), start=before):
-        settings |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
-    return settings
+    return git.with_settings((key, ""), (key, f"Authorization: Basic {basic}"))
 
 
 def _cannot(what: str, complaint: str) -> InputError:

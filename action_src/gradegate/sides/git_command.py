@@ -79,6 +79,14 @@ class Git:
             raise InputError("git is not installed: gradegate needs it on PATH") from None
         return Output(done.returncode, done.stdout, done.stderr.decode(errors="replace").strip())
 
+    def with_settings(self, *settings: tuple[str, str]) -> dict[str, str]:
+        """Settings for one command, as environment: names and values may be anybody's."""
+        before = int(self.environ.get("GIT_CONFIG_COUNT") or 0)
+        told = {"GIT_CONFIG_COUNT": str(before + len(settings))}
+        for number, (key, value) in enumerate(settings, start=before):
+            told |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+        return told
+
     def must(self, *arguments: str, env: Mapping[str, str] | None = None) -> Output:
         """Run a command that cannot fail in a sound repository."""
         output = self.call(*arguments, env=env)
