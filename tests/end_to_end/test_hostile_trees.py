@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.test_action import Change, github
 from tests.project import (
     AGENT,
     SETTINGS,
@@ -21,8 +20,7 @@ from tests.project import (
     turn,
 )
 from tests.standins.github import GitHubStandIn
-
-__all__ = ["github"]
+from tests.workflow_step import Change, pull_request
 
 pytestmark = pytest.mark.trust
 
@@ -147,8 +145,9 @@ def test_a_file_name_is_no_workflow_command(tmp_path: Path, github: GitHubStandI
     project.git("switch", "-qc", "change")
     project.put(NAME, "{")
     change = Change(project, github, tmp_path / "runner")
+    event = pull_request(change.head, change.base)
     for words in ((), ("--debug",)):
-        done = change.runner.run("pull_request", payload(change), None, words)
+        done = change.runner.run("pull_request", event, None, words)
         assert done.returncode == 2
         assert "set-output" in done.stderr, "it is told of"
         log = f"{done.stdout}\n{done.stderr}".splitlines()
@@ -157,15 +156,6 @@ def test_a_file_name_is_no_workflow_command(tmp_path: Path, github: GitHubStandI
     checked = project.gradegate("check")
     assert "set-output" in checked.stdout
     assert not [line for line in checked.stdout.splitlines() if line.lstrip().startswith("::")]
-
-
-def payload(change: Change) -> dict[str, object]:
-    """The event of the pull request."""
-    repo = {"full_name": "octo/agents"}
-    head = {"sha": change.head, "ref": "change", "repo": repo}
-    base = {"sha": change.base, "ref": "main", "repo": repo}
-    pull = {"number": 1, "head": head, "base": base, "labels": []}
-    return {"action": "synchronize", "pull_request": pull, "repository": repo}
 
 
 def test_a_name_that_is_no_text_is_refused(project: Project) -> None:
