@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gradegate.agents.uv import find_uv
+from gradegate.agents.uv_calls import find_uv
 from tests.project import GRADEGATE, Project, case, expected, scripted, turn
 
 CASES = [case(name, turn("hello", f"hi from {name}")) for name in ("paris", "rome")]

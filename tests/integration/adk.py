@@ -62,9 +62,8 @@ async def adk_python(environments: Path) -> Path:
         root = write(place / "sides" / "export", NEEDS)
         recipe = Recipe(Kind.REQUIREMENTS, root, root / "requirements.txt")
         with Sandbox.for_side(root, [environments]) as sandbox:
-            found = await EnvironmentBuilder(environments, os.environ, (), sandbox.user).build(
-                recipe
-            )
+            apart = sandbox.user is not None
+            found = await EnvironmentBuilder(environments, os.environ, (), apart).build(recipe)
     assert isinstance(found, Path), found
     return found
 

@@ -9,14 +9,14 @@ import pytest
 
 from gradegate.agents.environment import AgentEnvironment, Interpreter
 from gradegate.agents.sandbox import Sandbox
-from gradegate.agents.uv import EnvironmentBuilder, NotBuilt, uv_for_others
+from gradegate.agents.uv import EnvironmentBuilder, NotBuilt
+from gradegate.agents.uv_calls import uv_for_others
 from gradegate.model.notice import Notice
 from gradegate.model.settings import Suite
 from tests.integration.test_adk_environments import requirements
 from tests.integration.test_sandbox import SYSTEM_PYTHON, as_root
 
 OURS = Path(sys.executable).with_name("uv")
-SOMEBODY = (10777, 10777)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ async def test_a_uv_that_the_agents_user_cannot_reach_builds_all_the_same(
     """A copy of it does, as that user: uv itself says what it cannot find."""
     shutil.copy(OURS, closed / "uv")
     environ = {**os.environ, "PATH": f"{closed}:{os.environ['PATH']}"}
-    builder = EnvironmentBuilder(place / "cache", environ, (), SOMEBODY)
+    builder = EnvironmentBuilder(place / "cache", environ, (), apart=True)
     failed = await builder.build(requirements(place, "./not-there\n"))
     assert isinstance(failed, NotBuilt)
     assert failed.why.text.startswith("requirements.txt cannot be installed:\n")

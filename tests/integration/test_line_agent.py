@@ -11,8 +11,8 @@ from typing import TypeVar
 
 import pytest
 
+from gradegate.agents.launch import Launch
 from gradegate.agents.line_agent import CommandAgent
-from gradegate.agents.line_process import Launch
 from gradegate.agents.sandbox import agent_environment
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import Case, EvalCase, EvalConfig

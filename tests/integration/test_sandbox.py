@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from gradegate.agents.launch import Launch, Limits
 from gradegate.agents.line_agent import CommandAgent
-from gradegate.agents.line_process import Launch, Limits
 from gradegate.agents.sandbox import Hidden, Sandbox, private_places
 from gradegate.model.runs import Trace
 from tests.integration.test_line_agent import (
@@ -289,7 +289,8 @@ def test_the_agent_ends_when_we_are_killed(folder: Path) -> None:
 KILLED_JOB = """
 import asyncio, sys
 from pathlib import Path
-from gradegate.agents.line_process import Launch, LineProcess
+from gradegate.agents.launch import Launch
+from gradegate.agents.line_process import LineProcess
 
 async def main():
     await LineProcess.start(Launch([sys.executable, sys.argv[1]], Path(sys.argv[2]), {}))

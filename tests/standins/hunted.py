@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gradegate.agents.launch import Launch
 from gradegate.agents.line_agent import CommandAgent
-from gradegate.agents.line_process import Launch
 from gradegate.agents.sandbox import (
     Hidden,
     Sandbox,

@@ -20,6 +20,7 @@ ELSEWHERE = {
     "agents/adk_worker/": "integration/test_adk_agent",
     "agents/environment": "integration/test_adk_environments",
     "agents/factory": "integration/test_agent_folders",
+    "agents/launch": "integration/test_sandbox",
     "agents/line_": "integration/test_line_agent",
     "agents/recorded": "integration/test_recorded",
     "agents/sandbox": "integration/test_sandbox",

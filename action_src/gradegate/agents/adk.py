@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from gradegate.agents.environment import AgentEnvironment, worker_command
+from gradegate.agents.launch import Limits
 from gradegate.agents.line_agent import CommandAgent, Pool
-from gradegate.agents.line_process import Answer, Failure, Limits
+from gradegate.agents.line_process import Answer, Failure
 from gradegate.agents.sandbox import Sandbox
 from gradegate.agents.users import written_users
 from gradegate.model.evalset import Case

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from gradegate.agents.line_process import Launch, Limits
+from gradegate.agents.launch import Launch, Limits
 from gradegate.agents.requirements import find_recipe
 from gradegate.agents.sandbox import Sandbox
 from gradegate.agents.uv import EnvironmentBuilder, NotBuilt
@@ -71,11 +71,12 @@ class AgentEnvironment:
                 return notice("python.missing", python=chosen)
             blocked = self._blocked_at(python)
             return _closed(chosen, blocked) if blocked else Interpreter(python, (self.root,))
-        recipe = find_recipe(self.root, place, self.suite.requirements)
+        top = self.sandbox.checkout
+        recipe = find_recipe(self.root, place, self.suite.requirements, top)
         if isinstance(recipe, Notice):
             return recipe
         built = await EnvironmentBuilder(
-            self.cache, self.environ, self.suite.env, self.sandbox.user, spare
+            self.cache, self.environ, self.suite.env, self.sandbox.user is not None, spare
         ).build(recipe)
         if isinstance(built, NotBuilt):
             return built.why

@@ -9,8 +9,8 @@ from typing import Self
 
 from gradegate.agents.adk import AdkAgent, AdkMetrics
 from gradegate.agents.environment import AgentEnvironment
+from gradegate.agents.launch import Limits
 from gradegate.agents.line_agent import CommandAgent
-from gradegate.agents.line_process import Limits
 from gradegate.agents.recorded import RecordedAgent
 from gradegate.agents.sandbox import Hidden, Sandbox, private_places, shield_process
 from gradegate.agents.users import simulated_users, written_users

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
-from gradegate.agents.line_process import Answer, Failure, Launch, LineProcess
+from gradegate.agents.launch import Launch
+from gradegate.agents.line_process import Answer, Failure, LineProcess
 from gradegate.agents.users import Dialogue, converse, written_users
 from gradegate.model.evalset import Case, Content, Invocation
 from gradegate.model.notice import Notice, notice

@@ -2,18 +2,15 @@
 
 import asyncio
 import json
-import os
 import signal
-import socket
-import sys
-from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from pydantic_core import from_json
 
+from gradegate.agents.launch import Launch, start
 from gradegate.files.credentials import known_secrets
 from gradegate.model.masking import SecretMasker
 
@@ -28,56 +25,8 @@ _UNREAD = 0.5
 _ENDING = 5.0
 """Seconds to end in for a program that closed its output, as one that ends does first."""
 _STDIN, _STDOUT = 0, 1
-LIBRARIES = {k: v for k, v in os.environ.items() if k == "LD_LIBRARY_PATH"}
-"""All that our own interpreter may need of our environment to start once more."""
 
 Answer = dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What one of the agent's processes may use, and how many of them there may be."""
-
-    memory_mb: int = 4096
-    """Of data: reserved addresses are free, as some runtimes reserve far more than they use."""
-    cpu_seconds: int = 3600
-    file_mb: int = 1024
-    processes: int = 1024
-    """Threads included. Counted by uid: it holds only under a uid that is the agent's alone."""
-
-    def as_resources(self, *, own_uid: bool) -> dict[str, int]:
-        """The same by the names of the resource module."""
-        limits = {
-            "RLIMIT_DATA": self.memory_mb << 20,
-            "RLIMIT_CPU": self.cpu_seconds,
-            "RLIMIT_FSIZE": self.file_mb << 20,
-            "RLIMIT_CORE": 0,
-        }
-        return limits | ({"RLIMIT_NPROC": self.processes} if own_uid else {})
-
-
-@dataclass(frozen=True)
-class Launch:
-    """What to start, where, as whom, and within which limits."""
-
-    command: Sequence[str]
-    cwd: Path
-    env: Mapping[str, str] = field(repr=False)
-    user: tuple[int, int] | None = None
-    """Uid and gid to switch to; None keeps ours."""
-    limits: Limits = Limits()
-
-    def order(self) -> bytes:
-        """The same for the supervisor. Not on its command line: anyone may read that."""
-        order = {
-            "parent": os.getpid(),
-            "command": list(self.command),
-            "cwd": str(self.cwd),
-            "env": dict(self.env),
-            "user": self.user,
-            "limits": self.limits.as_resources(own_uid=self.user is not None),
-        }
-        return json.dumps(order).encode()
 
 
 @dataclass(frozen=True)
@@ -131,24 +80,12 @@ class LineProcess(asyncio.SubprocessProtocol):
     @classmethod
     async def start(cls, launch: Launch) -> "LineProcess":
         """Start the program; an OSError says why it cannot be."""
-        ours, theirs = socket.socketpair()
-        with ours, theirs:
-            _, process = await asyncio.get_running_loop().subprocess_exec(
-                lambda: cls(known_secrets(launch.env)),
-                *supervisor("run", str(theirs.fileno())),
-                env=LIBRARIES,
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,
-            )
-            theirs.close()
-            try:
-                trouble = await asyncio.to_thread(_hand_over, ours, launch.order())
-            except BaseException:
-                process.kill()
-                raise
-        if trouble:
-            await process.stop()
-            raise OSError(*json.loads(trouble))
+        return await start(launch, partial(cls._spawn, known_secrets(launch.env)), cls.stop)
+
+    @classmethod
+    async def _spawn(cls, masker: SecretMasker, *command: str, **how: Any) -> "LineProcess":
+        loop = asyncio.get_running_loop()
+        _, process = await loop.subprocess_exec(lambda: cls(masker), *command, **how)
         return process
 
     @property
@@ -321,19 +258,3 @@ class LineProcess(asyncio.SubprocessProtocol):
         with suppress(TimeoutError):
             async with asyncio.timeout(_GRACE):
                 await self._gone.wait()
-
-
-def supervisor(*arguments: str) -> list[str]:
-    """The command that runs our supervisor, which nothing around it can influence."""
-    script = Path(__file__).with_name("supervisor.py")
-    return [sys.executable, "-I", "-S", str(script), *arguments]
-
-
-def _hand_over(channel: socket.socket, order: bytes) -> bytes:
-    """Send the order and wait for the program to start; what kept it from that, if anything."""
-    with suppress(BrokenPipeError, ConnectionResetError):
-        channel.sendall(order)
-        channel.shutdown(socket.SHUT_WR)
-        with channel.makefile("rb") as answer:
-            return answer.read()
-    return b""

@@ -1,10 +1,17 @@
-"""What an agent's environment is to be made of, and a key that is the same only for the same."""
+"""What an agent's environment is to be made of, and a key that is the same only for the same.
+
+uv is shown the files that are in the key and no others. Mostly these are few, so that base and
+head share an environment; where one of them leads to another file of the side, uv may read and
+build anything, and all of the side's files are in the key.
+"""
 
 import hashlib
+import os
 import re
+import stat
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -14,12 +21,14 @@ from gradegate.model.notice import Notice, notice
 DEFAULT_ADK = "google-adk==2.13.0"
 """For an agent that says nothing of what it needs."""
 
-_FORMAT = "1"
+_FORMAT = "2"
 """Part of every key; another number makes all environments anew."""
 _INCLUDED = re.compile(r"^\s*(?:-r|-c|--requirements?|--constraints?)(?:\s+|=)(\S+)")
-_EDITABLE = re.compile(r"^\s*(?:-e|--editable)(?:\s+|=)(\S+)")
-_LOCAL = re.compile(r"^\s*(?:[\w.\[\],-]+\s*@\s*)?(?:file:(?://)?)?(\.{0,2}/\S*|\.)(?:\s|\[|$)")
 _ELSEWHERE = re.compile(r"^[a-z]+(?:\+[a-z]+)?://")
+_WORD_ENDS = re.compile(r"[\s\"'=,;\[\](){}]+|@\s+")
+_COMMENT = re.compile(r"(^|\s)#.*")
+_SETTINGS = ("pyproject.toml", "uv.toml", ".python-version", ".python-versions")
+"""What uv looks for in the folder that it is called in, and in those above."""
 
 
 class Kind(StrEnum):
@@ -38,6 +47,13 @@ class Recipe:
     kind: Kind
     folder: Path
     file: Path | None = None
+    root: Path | None = None
+    """The side's top, above which there is nothing to read; None: the folder."""
+
+    @property
+    def top(self) -> Path:
+        """The side's top."""
+        return self.root or self.folder
 
     @property
     def import_from(self) -> tuple[Path, ...]:
@@ -46,35 +62,124 @@ class Recipe:
             return ()
         return tuple(p for p in (self.folder / "src", self.folder) if p.is_dir())
 
+    def within(self, copy: Path) -> "Recipe":
+        """The same in a copy of the side's files."""
+        file = self.file and copy / self.file.relative_to(self.top)
+        return Recipe(self.kind, copy / self.folder.relative_to(self.top), file, copy)
+
+    def files(self) -> frozenset[str]:
+        """All that uv is to see, by their paths from the top."""
+        few = _Few(self)
+        seen = _all_below(self.top) if few.lead_elsewhere() else few.found
+        return frozenset(path.relative_to(self.top).as_posix() for path in seen)
+
     def key(self, python: str) -> str:
-        """Equal for equal needs and interpreters, wherever the files lie."""
+        """Equal for equal needs and interpreters, wherever the top lies."""
         digest = hashlib.sha256()
-        for part in (_FORMAT, DEFAULT_ADK, python, self.kind, *self._contents()):
-            raw = part if isinstance(part, bytes) else part.encode()
+        where = [self.folder.relative_to(self.top).as_posix()]
+        where += [self.file.relative_to(self.top).as_posix()] if self.file else []
+        for part in (_FORMAT, DEFAULT_ADK, python, self.kind, *where, *self._contents()):
+            raw = part if isinstance(part, bytes) else os.fsencode(part)
             digest.update(len(raw).to_bytes(8) + raw)
         return digest.hexdigest()[:32]
 
     def _contents(self) -> Iterator[str | bytes]:
-        match self.kind:
-            case Kind.LOCKED:
-                yield (self.folder / "pyproject.toml").read_bytes()
-                yield (self.folder / "uv.lock").read_bytes()
-                if any(_is_local(package) for package in _toml(self.folder / "uv.lock")["package"]):
-                    yield from _all_files(self.folder)
-            case Kind.PROJECT:
-                yield (self.folder / "pyproject.toml").read_bytes()
-            case Kind.REQUIREMENTS if self.file:
-                yield from _requirements(self.file, set())
+        for name in sorted(self.files()):
+            path = self.top / name
+            yield name
+            if path.is_symlink():
+                yield "link"
+                yield str(path.readlink())
+            else:
+                yield "program" if path.stat().st_mode & stat.S_IXUSR else "file"
+                yield hashlib.sha256(path.read_bytes()).digest()
 
 
-def find_recipe(root: Path, agent: Path, requirements: str | None = None) -> Recipe | Notice:
+class _Few:
+    """The few files that uv reads by itself, and whether they lead it to others."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.found: set[Path] = set()
+        self._recipe = recipe
+        self._elsewhere = False
+
+    def lead_elsewhere(self) -> bool:
+        """Whether uv may read more than `found`, which is whole afterwards."""
+        recipe = self._recipe
+        for folder in (recipe.folder, *recipe.folder.parents):
+            if not folder.is_relative_to(recipe.top):
+                break
+            for name in _SETTINGS:
+                self._add_settings(folder / name)
+        if recipe.kind is Kind.LOCKED:
+            self._add_lock(recipe.folder / "uv.lock")
+        if recipe.file:
+            self._add_requirements(recipe.file)
+        return self._elsewhere
+
+    def _add(self, file: Path) -> bool:
+        """Whether there is something to read in it."""
+        if not os.path.lexists(file) or file in self.found:
+            return False
+        if not _is_below(file, self._recipe.top):
+            self._elsewhere = True
+            return False
+        self.found.add(file)
+        return True
+
+    def _add_settings(self, file: Path) -> None:
+        if not self._add(file):
+            return
+        if file.name != "pyproject.toml":
+            self._elsewhere |= _names_a_file(file.parent, _text(file))
+            return
+        content = _toml(file)
+        uvs = content.get("tool", {}).get("uv", {})
+        told = [uvs]
+        if file.parent == self._recipe.folder and self._recipe.file is None:
+            project = content.get("project", {})
+            told += [project.get("dependencies"), project.get("optional-dependencies")]
+            told.append(content.get("dependency-groups"))
+            # Such needs are found out by having the project's own code tell them.
+            told_by_code = {"dependencies", "optional-dependencies"} & {*project.get("dynamic", [])}
+            self._elsewhere |= not project or bool(told_by_code)
+        self._elsewhere |= "workspace" in uvs or any(
+            _names_a_file(file.parent, text) for text in _strings(told)
+        )
+
+    def _add_lock(self, file: Path) -> None:
+        if self._add(file):
+            self._elsewhere |= any(map(_is_local, _toml(file).get("package", [])))
+
+    def _add_requirements(self, file: Path) -> None:
+        if not self._add(file):
+            return
+        for line in _text(file).splitlines():
+            included = _INCLUDED.match(line)
+            if included is None:
+                self._elsewhere |= _names_a_file(file.parent, _COMMENT.sub("", line))
+            elif not _ELSEWHERE.match(included[1]):
+                other = Path(os.path.normpath(file.parent / included[1]))
+                self._elsewhere |= not other.is_relative_to(self._recipe.top)
+                self._add_requirements(other)
+
+
+def find_recipe(
+    root: Path, agent: Path, requirements: str | None = None, top: Path | None = None
+) -> Recipe | Notice:
     """What the suite names, or the nearest needs at or above the agent; or what is wrong.
 
     Args:
-        root: the side's files; nothing above them is looked at.
+        root: the project's files; nothing above them is looked at.
         agent: the agent's folder or module.
         requirements: a requirements file, or the folder of a project; None to look for them.
+        top: the side's files, of which the project is a part; None where it is the whole.
     """
+    found = _find_recipe(root, agent, requirements)
+    return found if isinstance(found, Notice) else replace(found, root=top or root)
+
+
+def _find_recipe(root: Path, agent: Path, requirements: str | None) -> Recipe | Notice:
     if requirements is not None:
         named = (root / requirements).resolve()
         if not named.is_relative_to(root.resolve()):
@@ -128,27 +233,45 @@ def _is_local(package: dict[str, Any]) -> bool:
     return places != {"."}
 
 
-def _requirements(file: Path, seen: set[Path]) -> Iterator[str | bytes]:
-    """The file, what it includes, and whatever it installs from files beside it."""
-    file = file.resolve()
-    if file in seen or not file.is_file():
-        return
-    seen.add(file)
-    raw = file.read_bytes()
-    yield raw
-    for line in raw.decode(errors="replace").splitlines():
-        included = _INCLUDED.match(line)
-        if included and not _ELSEWHERE.match(included[1]):
-            yield from _requirements(file.parent / included[1], seen)
-        local = _EDITABLE.match(line) or _LOCAL.match(line)
-        if local and not _ELSEWHERE.match(local[1]):
-            yield from _all_files((file.parent / local[1]).resolve())
+def _is_below(file: Path, top: Path) -> bool:
+    """Whether it is a file where it says, and not by way of a link."""
+    return file.is_file() and file.resolve() == top.resolve() / file.relative_to(top)
 
 
-def _all_files(place: Path) -> Iterator[str | bytes]:
-    """The place and all that is in it: what is installed from there may change with any of it."""
-    yield str(place)
-    for file in sorted(place.rglob("*")) if place.is_dir() else [place]:
-        if file.is_file() and "__pycache__" not in file.parts:
-            yield str(file)
-            yield hashlib.sha256(file.read_bytes()).digest()
+def _text(file: Path) -> str:
+    return file.read_bytes().decode(errors="replace")
+
+
+def _strings(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, dict):
+        for value in content.values():
+            yield from _strings(value)
+    elif isinstance(content, list):
+        for value in content:
+            yield from _strings(value)
+
+
+def _names_a_file(folder: Path, text: str) -> bool:
+    """Whether a word in it may be the path of something that is there."""
+    return any(_is_path(folder, word) for word in _WORD_ENDS.split(text) if word)
+
+
+def _is_path(folder: Path, word: str) -> bool:
+    if _ELSEWHERE.match(word) and "file:" not in word:
+        return False
+    if word.startswith(("/", "~/", ".")) or "file:" in word or "$" in word:
+        return True
+    try:
+        return os.path.lexists(folder / word)
+    except ValueError:  # no name that a file can have
+        return False
+
+
+def _all_below(place: Path) -> Iterator[Path]:
+    """All files and links, but for what Python leaves behind."""
+    for folder, folders, files in os.walk(place):
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        linked = [name for name in folders if Path(folder, name).is_symlink()]
+        yield from (Path(folder, name) for name in (*files, *linked))

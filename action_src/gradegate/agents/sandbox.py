@@ -9,20 +9,17 @@ our memory and environment closed to it, but this user's files are within its re
 
 import ctypes
 import os
-import pwd
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from gradegate.agents.line_process import LIBRARIES, Launch, Limits, supervisor
+from gradegate.agents.handover import give, remove
+from gradegate.agents.launch import Launch, Limits
+from gradegate.agents.uids import ON_LINUX, Identity, claim_uid, may_switch
 from gradegate.model.errors import InputError
 from gradegate.model.notice import Notice, notice
 
@@ -68,23 +65,7 @@ def _with_python(path: str, command: Sequence[str]) -> str:
 
 
 _PR_SET_DUMPABLE = 4
-_ON_LINUX = sys.platform == "linux"
-_ACCOUNT = "agent"
-"""The image's; others are needed besides, where several agents run at once."""
-_UIDS = range(20001, 21000)
-_CAPABILITIES = (0, 1, 3, 5, 6, 7)
-"""chown, dac_override, fowner, kill, setgid, setuid: what a container's root usually has."""
 _SEARCH = 0o001
-_SWEEPS = 50
-_SETTLING = 0.02
-
-
-@dataclass(frozen=True)
-class Identity:
-    """A uid that nobody else uses; held until the claim is closed."""
-
-    uid: int
-    claim: socket.socket
 
 
 class Sandbox:
@@ -115,13 +96,13 @@ class Sandbox:
         if identity:
             folder.chmod(0o711)
             for place in (checkout, home):
-                _give(place, identity.uid)
+                give(place, identity.uid)
         return cls(checkout, home, identity, warning)
 
     @property
     def user(self) -> tuple[int, int] | None:
         """The agent's uid and gid; None where they are ours."""
-        return (self._identity.uid, self._identity.uid) if self._identity else None
+        return self._identity.user if self._identity else None
 
     def launch(
         self,
@@ -141,13 +122,9 @@ class Sandbox:
     def close(self) -> None:
         """End whatever is left of the agent, and remove its home."""
         if self._identity:
-            left = _sweep(self._identity.uid)
-            if left:
-                self.warning = left
-                self._identity.claim.detach()  # never closed: the uid is nobody else's to use
-            self._identity.claim.close()
+            self.warning = self._identity.give_up() or self.warning
             self._identity = None
-        shutil.rmtree(self.home, ignore_errors=True)
+        remove(self.home)
 
     def __enter__(self) -> Self:
         return self
@@ -158,7 +135,7 @@ class Sandbox:
 
 def shield_process() -> None:
     """Close our memory and environment to other processes, those of our own uid included."""
-    if _ON_LINUX and ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0):
+    if ON_LINUX and ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
 
@@ -188,7 +165,7 @@ class Hidden:
         self.warnings: tuple[Notice, ...] = ()
 
     def __enter__(self) -> Self:
-        if _may_switch():
+        if may_switch():
             self.warnings = tuple(w for place in self._places if (w := self._hide(place)))
         return self
 
@@ -209,20 +186,12 @@ class Hidden:
 
 
 def _identity_for(needs: Iterable[Path]) -> tuple[Identity | None, Notice | None]:
-    if not _may_switch():
+    if not may_switch():
         return None, notice("sandbox.same_user", uid=os.getuid())
     for place in needs:
         if blocked := blocked_at(place):
             return None, notice("sandbox.blocked", uid=os.getuid(), folder=blocked, place=place)
-    return _claim_uid(), None
-
-
-def _may_switch() -> bool:
-    if not _ON_LINUX or os.geteuid() != 0:
-        return False
-    status = Path("/proc/self/status").read_text()
-    held = int(status.partition("CapEff:")[2].split()[0], 16)
-    return all(held >> capability & 1 for capability in _CAPABILITIES)
+    return claim_uid(), None
 
 
 def blocked_at(place: Path) -> Path | None:
@@ -237,75 +206,3 @@ def blocked_at(place: Path) -> Path | None:
         elif not folder.stat().st_mode & _SEARCH:
             return folder
     return None
-
-
-def _claim_uid() -> Identity:
-    """A uid without an account, a process or another gradegate; the kernel keeps the claim."""
-    for uid in _agents_uids():
-        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        try:
-            claim.bind(f"\0gradegate-agent-{uid}")
-        except OSError:
-            claim.close()
-            continue
-        if not _has_processes(uid):
-            return Identity(uid, claim)
-        claim.close()
-    raise InputError(f"all uids from {_UIDS[0]} to {_UIDS[-1]} are in use: no agent can be run")
-
-
-def _agents_uids() -> Iterator[int]:
-    """Uids that are nobody's: that of an account made for agents, and those without any."""
-    accounts = {account.pw_name: account.pw_uid for account in pwd.getpwall()}
-    if _ACCOUNT in accounts:
-        yield accounts[_ACCOUNT]
-    yield from (uid for uid in _UIDS if uid not in accounts.values())
-
-
-def _has_processes(uid: int) -> bool:
-    """Whether there is any, be it one that has ended and whose parent did not ask how.
-
-    The kernel goes through its own list. In a look through /proc a process can be gone by the
-    time its file is opened, and its child was not there when the folder was listed: who forks
-    and ends without pause is never seen.
-    """
-    try:
-        os.getpriority(os.PRIO_USER, uid)
-    except ProcessLookupError:
-        return False
-    return True
-
-
-def _uids_of_processes() -> Iterator[int]:
-    """Of all that still run. A process can make its folder in /proc root's, its status not."""
-    for folder in Path("/proc").iterdir():
-        if not folder.name.isdecimal():
-            continue
-        with suppress(OSError):  # it ended while we looked
-            said = (folder / "status").read_text(errors="replace")
-            if "\nState:\tZ" not in said:
-                yield int(said.partition("\nUid:")[2].split()[0])
-
-
-def _give(folder: Path, uid: int) -> None:
-    """Make everything in a folder the uid's own; links are handed over, never followed."""
-    folder.chmod(0o700)
-    for top, folders, files in os.walk(folder):
-        for name in (".", *folders, *files):
-            os.chown(Path(top, name), uid, uid, follow_symlinks=False)
-
-
-def _sweep(uid: int) -> Notice | None:
-    """End all processes of the uid; again, should one of them end our helper first.
-
-    Once the helper is through nobody of the uid can fork: what a look through /proc does not
-    find any more is gone for good.
-    """
-    for _ in range(_SWEEPS):
-        if not _has_processes(uid):
-            return None
-        helper = subprocess.run(supervisor("sweep", str(uid)), env=LIBRARIES, check=False)
-        if helper.returncode == 0 and uid not in _uids_of_processes():
-            return None
-        time.sleep(_SETTLING)
-    return notice("sandbox.not_ended", uid=uid)

@@ -1,71 +1,28 @@
 """Environments of agents, made with uv: one for all that need the same, kept between runs.
 
-uv runs as the agent's user, also where that user cannot get to where our uv is.
+What is installed can run code while it is installed, so a build is treated as an agent is: its
+own user where we are root, our supervisor, limits, no more of our environment than uv needs, and
+only the files that are in the environment's key. What it made is ours afterwards: neither that
+code nor an agent can change it for those who use it next.
 """
 
 import asyncio
 import fcntl
 import os
-import shutil
-import signal
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
+from gradegate.agents.handover import copy_tree, give, remove, take_back, write_new
 from gradegate.agents.requirements import DEFAULT_ADK, Kind, Recipe
-from gradegate.agents.sandbox import USUAL_PATH, blocked_at
+from gradegate.agents.sandbox import USUAL_PATH
+from gradegate.agents.uids import Identity, claim_uid
+from gradegate.agents.uv_calls import Calls, find_uv, found_uvs, uv_for_others
 from gradegate.model.notice import Notice, notice
-
-
-def find_uv(environ: Mapping[str, str]) -> str | None:
-    """The uv on PATH, or the one installed beside us."""
-    return next(found_uvs(environ), None)
-
-
-def found_uvs(environ: Mapping[str, str]) -> Iterator[str]:
-    """Every one of them."""
-    for path in (environ.get("PATH", ""), str(Path(sys.executable).parent)):
-        if found := shutil.which("uv", path=path):
-            yield found
-
-
-@asynccontextmanager
-async def uv_for_others(
-    found: Sequence[str], runs: Callable[[str], Awaitable[bool]]
-) -> AsyncIterator[tuple[str, str] | Notice]:
-    """The first uv that another user can run: its path, and where that user finds it.
-
-    Where it is closed to others, as in root's home, that is a copy which only we can change,
-    for as long as the context lasts. A notice says why there is none.
-    """
-    blocked = None
-    for uv in found:
-        blocked = blocked_at(Path(uv))
-        if blocked is None:
-            yield uv, uv
-            return
-        with tempfile.TemporaryDirectory(prefix="gradegate-uv-") as folder:
-            copy = _copied(uv, Path(folder))
-            if await runs(copy):
-                yield uv, copy
-                return
-    if found:
-        yield notice("uv.closed", uv=found[-1], folder=blocked)
-    else:
-        yield notice("uv.missing")
-
-
-def _copied(uv: str, folder: Path) -> str:
-    folder.chmod(0o755)
-    copy = shutil.copyfile(uv, folder / "uv")
-    copy.chmod(0o755)
-    return str(copy)
-
 
 _PASSED_ON = (
     "LANG",
@@ -84,12 +41,17 @@ _PASSED_ON = (
     "all_proxy",
     "no_proxy",
 )
-_READY = ".ready"
-_TAIL = 15
+_READY, _LOCK = ".ready", ".lock"
+"""Beside an environment, never in it: it is handed over while it is made."""
+_NEW = "new-"
+_SOURCE, _VENV, _PYTHONS = "source", "venv", "python"
+_BARRIER = "# uv looks for settings and projects in the folders above `source`, up to here.\n"
 _TIME_LIMIT = 900.0
 _POLL = 0.1
 _UNUSED = 30 * 24 * 3600.0
 """Seconds after which an environment that nobody asked for makes room."""
+_ABANDONED = 24 * 3600.0
+"""Seconds after which nobody is at work any more on what is not even named."""
 _HAS_ADK = "import importlib.metadata as m; m.version('google-adk')"
 
 
@@ -102,124 +64,170 @@ class NotBuilt:
 
 @dataclass(frozen=True)
 class EnvironmentBuilder:
-    """Makes environments below `cache`, as `user` where that is given.
-
-    What is installed can run code while it is installed, so uv sees no more of our
-    environment than it needs, and what it made as another user is ours afterwards: neither
-    that code nor the agent can change it for those who use it next.
-    """
+    """Makes environments below `cache`."""
 
     cache: Path
     environ: Mapping[str, str] = field(repr=False)
     named: Sequence[str] = ()
     """Variables the suite names; those that are uv's own are handed on."""
-    user: tuple[int, int] | None = None
+    apart: bool = False
+    """Whether to build under a uid that is the build's alone, which takes root."""
     spare: Path | None = None
-    """An existing folder for what cannot be kept, because `user` cannot get to `cache`."""
+    """An existing folder for what cannot be kept, because other users cannot get to `cache`."""
     time_limit: float = _TIME_LIMIT
 
     async def build(self, recipe: Recipe) -> Path | NotBuilt:
         """The interpreter of an environment with all that the recipe asks for."""
-        with tempfile.TemporaryDirectory(prefix="gradegate-uv-") as home:
-            self._hand_over(Path(home))
-            work = _Work("uv", recipe.folder, self._environment(home), self.user)
-            async with self._uv(work) as uv:
+        with _identity(apart=self.apart) as identity, _home(identity) as home:
+            user = identity.user if identity else None
+            calls = Calls("uv", Path("/"), self._environment(str(home)), user)
+            async with self._uv(calls) as uv:
                 if isinstance(uv, Notice):
                     return NotBuilt(uv)
                 name, program = uv
-                return await self._in_home(recipe, replace(work, uv=program), name)
+                work = _Work(recipe, replace(calls, uv=program), name, identity, self.time_limit)
+                return await work.done_in(await self._folder(calls))
 
     @asynccontextmanager
-    async def _uv(self, work: "_Work") -> AsyncIterator[tuple[str, str] | Notice]:
+    async def _uv(self, calls: Calls) -> AsyncIterator[tuple[str, str] | Notice]:
         """What uv is called and where to start it, or why it cannot be."""
-        if self.user is None:
+        if not self.apart:
             uv = find_uv(self.environ)
             yield (uv, uv) if uv else notice("uv.missing")
             return
 
         async def runs(program: str) -> bool:
-            return (await work.run([program, "--version"], 60, cwd=Path("/"))).ok
+            return (await calls.run([program, "--version"], 60)).ok
 
         async with uv_for_others(list(found_uvs(self.environ)), runs) as found:
             yield found
 
-    async def _in_home(self, recipe: Recipe, work: "_Work", uv: str) -> Path | NotBuilt:
-        found = await work.call("python", "find", "--system", "--resolve-links", seconds=60)
-        request = found.output.strip() if found.ok else None
-        place = await self._folder(work) / recipe.key(f"{request} {uv}")
-        async with _locked(place.with_suffix(".lock")):
-            if not (place / _READY).is_file():
-                failed = await self._make(recipe, work, place, request)
-                if failed:
-                    shutil.rmtree(place, ignore_errors=True)
-                    return failed
-            (place / _READY).touch()
-        return place / "venv" / "bin" / "python"
-
-    async def _folder(self, work: "_Work") -> Path:
+    async def _folder(self, calls: Calls) -> Path:
         """Where to look for it; what only we may enter is of no use to another user."""
         self._make_cache()
-        enters = await work.run(["test", "-x", str(self.cache)], 10, cwd=Path("/"))
+        enters = await calls.run(["test", "-x", str(self.cache)], 10)
         return self.cache if enters.ok or self.spare is None else self.spare
 
     def _make_cache(self) -> None:
         self.cache.mkdir(parents=True, exist_ok=True)
-
-    async def _make(
-        self, recipe: Recipe, work: "_Work", place: Path, request: str | None
-    ) -> NotBuilt | None:
-        self._clear(place)
-        deadline = time.monotonic() + self.time_limit
-        env = {
-            "UV_PROJECT_ENVIRONMENT": str(place / "venv"),
-            "UV_PYTHON_INSTALL_DIR": str(place / "python"),
-        }
-        python = str(place / "venv" / "bin" / "python")
-        for step in _steps(recipe, place / "venv", request):
-            done = await work.call(*step, seconds=deadline - time.monotonic(), env=env)
-            if not done.ok:
-                return NotBuilt(notice("uv.failed", what=_what(recipe), tail=done.tail))
-        if not (await work.run([python, "-I", "-c", _HAS_ADK], 60)).ok:
-            adk = ["pip", "install", "--python", python, DEFAULT_ADK]
-            done = await work.call(*adk, seconds=deadline - time.monotonic())
-            if not done.ok:
-                return NotBuilt(notice("uv.failed", what=DEFAULT_ADK, tail=done.tail))
-        self._take_back(place)
-        (place / _READY).write_text(f"{_what(recipe).text}\n", encoding="utf-8")
-        return None
 
     def _environment(self, home: str) -> dict[str, str]:
         named = [name for name in self.named if name.startswith("UV_")]
         seen = {n: self.environ[n] for n in (*_PASSED_ON, *named) if n in self.environ}
         ours = Path(sys.executable).resolve().parent
         path = f"{self.environ.get('PATH') or USUAL_PATH}:{ours}"
-        if self.user is None:
-            kept = {"HOME": self.environ.get("HOME", home)}
-        else:
+        if self.apart:
             seen.pop("UV_CACHE_DIR", None)
-            kept = {"HOME": home, "UV_NO_CACHE": "1"}
+            kept = {"HOME": home, "UV_NO_CACHE": "1", "UV_LINK_MODE": "copy"}
+        else:
+            kept = {"HOME": self.environ.get("HOME", home)}
         return {**seen, **kept, "PATH": path, "TMPDIR": home, "UV_COMPILE_BYTECODE": "1"}
 
-    def _clear(self, place: Path) -> None:
-        shutil.rmtree(place, ignore_errors=True)
-        _drop_unused(place.parent)
-        place.mkdir()
-        self._hand_over(place)
 
-    def _hand_over(self, place: Path) -> None:
-        place.chmod(0o755)
-        if self.user is not None:
-            os.chown(place, *self.user)
+@dataclass(frozen=True)
+class _Work:
+    """One environment to be had."""
 
-    def _take_back(self, place: Path) -> None:
-        if self.user is None:
-            return
-        for folder, folders, files in os.walk(place):
-            for name in (".", *folders, *files):
-                path = Path(folder, name)
-                os.chown(path, os.getuid(), os.getgid(), follow_symlinks=False)
-                if not path.is_symlink():
-                    path.chmod(path.stat().st_mode & 0o755)
+    recipe: Recipe
+    calls: Calls
+    uv: str
+    """What uv is called, wherever it is started from."""
+    identity: Identity | None
+    time_limit: float
+
+    async def done_in(self, folder: Path) -> Path | NotBuilt:
+        """The interpreter, made unless it is there."""
+        new = Path(tempfile.mkdtemp(prefix=_NEW, dir=folder))
+        try:
+            return await self._found_or_made(folder, new)
+        except OSError as error:
+            return NotBuilt(notice("uv.failed", what=_what(self.recipe), tail=error))
+        finally:
+            remove(new)
+
+    async def _found_or_made(self, folder: Path, new: Path) -> Path | NotBuilt:
+        shown = await asyncio.to_thread(_show, self.recipe, new)
+        there = replace(self.calls, folder=shown.folder)
+        found = await there.call("python", "find", "--system", "--resolve-links", seconds=60)
+        request = found.output.strip().splitlines()[-1] if found.ok and found.output else None
+        place = folder / shown.key(f"{request} {self.uv}")
+        async with _locked(place.with_suffix(_LOCK)):
+            ready = place.with_suffix(_READY)
+            if not ready.is_file():
+                _make_room(place, new)
+                try:
+                    failed = await self._make(place, request)
+                    if failed:
+                        return failed
+                    write_new(ready)
+                finally:
+                    if not ready.is_file():
+                        remove(place)
+        return place / _VENV / "bin" / "python"
+
+    async def _make(self, place: Path, request: str | None) -> NotBuilt | None:
+        """Have uv fill the place, and have it back, whatever came of it."""
+        parts = [place / name for name in (_SOURCE, _VENV, _PYTHONS)]
+        for part in parts:
+            part.mkdir(exist_ok=True)
+            if self.identity:
+                give(part, self.identity.uid)
+        try:
+            failed = await self._fill(place, request)
+        finally:
+            left = self.identity.end_processes() if self.identity else None
+        if left or failed:
+            return NotBuilt(left) if left else failed
+        if self.identity:
+            for part in parts:
+                take_back(part)
+        return None
+
+    async def _fill(self, place: Path, request: str | None) -> NotBuilt | None:
+        recipe = self.recipe.within(place / _SOURCE)
+        calls = replace(self.calls, folder=recipe.folder)
+        deadline = time.monotonic() + self.time_limit
+        env = {
+            "UV_PROJECT_ENVIRONMENT": str(place / _VENV),
+            "UV_PYTHON_INSTALL_DIR": str(place / _PYTHONS),
+        }
+        for step in _steps(recipe, place / _VENV, request):
+            done = await calls.call(*step, seconds=deadline - time.monotonic(), env=env)
+            if not done.ok:
+                return NotBuilt(notice("uv.failed", what=_what(recipe), tail=done.tail))
+        python = str(place / _VENV / "bin" / "python")
+        if not (await calls.run([python, "-I", "-c", _HAS_ADK], 60)).ok:
+            adk = ["pip", "install", "--python", python, DEFAULT_ADK]
+            done = await calls.call(*adk, seconds=deadline - time.monotonic())
+            if not done.ok:
+                return NotBuilt(notice("uv.failed", what=DEFAULT_ADK, tail=done.tail))
+        return None
+
+
+def _make_room(place: Path, new: Path) -> None:
+    """Have what is new in a place where there may be something half made."""
+    _drop_unused(place.parent)
+    place.with_suffix(_READY).unlink(missing_ok=True)
+    remove(place)
+    new.rename(place)
+
+
+def _show(recipe: Recipe, place: Path) -> Recipe:
+    """Put the files that uv is to see below a place of ours, and nothing else within its reach."""
+    place.chmod(0o755)
+    copy = place / "copy"
+    copy_tree(recipe.top, copy)
+    shown = recipe.within(place / _SOURCE)
+    shown.folder.mkdir(parents=True)
+    for name in recipe.within(copy).files():
+        target = place / _SOURCE / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (copy / name).rename(target)
+    remove(copy)
+    for name in ("pyproject.toml", "uv.toml"):
+        write_new(place / name, _BARRIER)
+        (place / name).chmod(0o644)
+    return shown
 
 
 def _steps(recipe: Recipe, venv: Path, request: str | None) -> list[list[str]]:
@@ -245,83 +253,69 @@ def _what(recipe: Recipe) -> Notice:
     return notice("uv.listed", file=f"{recipe.folder.name}/{recipe.kind}")
 
 
-@dataclass(frozen=True)
-class _Done:
-    ok: bool
-    output: str
+@contextmanager
+def _identity(*, apart: bool) -> Iterator[Identity | None]:
+    """A user for one build, which nobody is any more afterwards."""
+    identity = claim_uid() if apart else None
+    try:
+        yield identity
+    finally:
+        if identity:
+            identity.give_up()
 
-    @property
-    def tail(self) -> str:
-        return "\n".join(self.output.strip().splitlines()[-_TAIL:])
 
-
-@dataclass(frozen=True)
-class _Work:
-    """Calls of uv with the same folder, environment and user."""
-
-    uv: str
-    folder: Path
-    env: Mapping[str, str]
-    user: tuple[int, int] | None
-
-    async def call(
-        self, *arguments: str, seconds: float, env: Mapping[str, str] | None = None
-    ) -> _Done:
-        """Have uv do something."""
-        return await self.run([self.uv, "--no-progress", *arguments], seconds, env)
-
-    async def run(
-        self,
-        command: Sequence[str],
-        seconds: float,
-        env: Mapping[str, str] | None = None,
-        cwd: Path | None = None,
-    ) -> _Done:
-        """Run a program to its end or until its time is up."""
-        as_whom: dict[str, Any] = {}
-        if self.user:
-            as_whom = {"user": self.user[0], "group": self.user[1], "extra_groups": []}
+@contextmanager
+def _home(identity: Identity | None) -> Iterator[Path]:
+    """A folder for what a build leaves lying about."""
+    with tempfile.TemporaryDirectory(prefix="gradegate-uv-") as folder:
+        home = Path(folder) / "home"
+        home.mkdir()
+        if identity:
+            Path(folder).chmod(0o711)
+            give(home, identity.uid)
         try:
-            process = await asyncio.create_subprocess_exec(
-                *command,
-                cwd=cwd or self.folder,
-                env={**self.env, **(env or {})},
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.STDOUT,
-                start_new_session=True,
-                **as_whom,
-            )
-        except OSError as error:
-            return _Done(ok=False, output=f"{command[0]} cannot be started: {error.strerror}")
-        try:
-            async with asyncio.timeout(seconds):
-                output, _ = await process.communicate()
-        except TimeoutError:
-            return _Done(ok=False, output=f"it took longer than {seconds:.0f} s")
+            yield home
         finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            await process.wait()
-        return _Done(process.returncode == 0, output.decode(errors="replace"))
+            if identity:
+                identity.end_processes()
+            remove(home)
 
 
 @asynccontextmanager
 async def _locked(file: Path) -> AsyncIterator[None]:
     """Alone among all tasks and processes; the lock of one that died is free."""
-    with file.open("w") as lock:
-        while True:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                await asyncio.sleep(_POLL)
+    lock = _open_lock(file)
+    try:
+        while not _lock(lock):  # noqa: ASYNC110 - other processes hold it too
+            await asyncio.sleep(_POLL)
+        os.utime(lock)
         yield
+    finally:
+        os.close(lock)
+
+
+def _open_lock(file: Path) -> int:
+    return os.open(file, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+def _lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _drop_unused(environments: Path) -> None:
     """Make room: an environment takes 100 MB and more."""
-    for ready in environments.glob(f"*/{_READY}"):
-        if time.time() - ready.stat().st_mtime > _UNUSED:
-            ready.unlink(missing_ok=True)
-            shutil.rmtree(ready.parent, ignore_errors=True)
+    for new in environments.glob(f"{_NEW}*"):
+        if time.time() - new.lstat().st_mtime > _ABANDONED:
+            remove(new)
+    for file in environments.glob(f"*{_LOCK}"):
+        if time.time() - file.lstat().st_mtime <= _UNUSED:
+            continue
+        lock = _open_lock(file)
+        if _lock(lock):
+            file.with_suffix(_READY).unlink(missing_ok=True)
+            remove(file.with_suffix(""))
+        os.close(lock)

@@ -120,3 +120,60 @@ def test_a_projects_modules_are_importable(tmp_path: Path) -> None:
     """It is not installed, so that its files may change without a new environment."""
     root = write(tmp_path, {"pyproject.toml": PROJECT, "src/x.py": ""})
     assert recipe(root).import_from == (root / "src", root)
+
+
+SHARED = {"requirements.txt": "google-adk\n", "a/bot/agent.py": "1", "x.py": "1"}
+LEADS = {
+    "uv.toml": {"uv.toml": 'find-links = ["wheels"]\n', "wheels/x.whl": "1"},
+    "tool.uv": {"pyproject.toml": '[tool.uv]\nfind-links = ["wheels"]\n', "wheels/x.whl": "1"},
+    "workspace": {"pyproject.toml": '[tool.uv.workspace]\nmembers = ["x*"]\n'},
+    "a plain path": {"requirements.txt": "vendor/adk\n", "vendor/adk/setup.py": "1"},
+    "a named path": {"requirements.txt": "adk @ file:vendor/adk\n", "vendor/adk/setup.py": "1"},
+    "find-links": {"requirements.txt": "--find-links wheels\nx\n", "wheels/x.whl": "1"},
+    "a constraint elsewhere": {"requirements.txt": "-c ../outside.txt\n"},
+    "a variable": {"requirements.txt": "adk @ ${HERE}/x\n"},
+    "git here": {"requirements.txt": "adk @ git+file:///srv/adk\n"},
+    "code that tells": {
+        "requirements.txt": "",
+        "a/pyproject.toml": PROJECT + "dynamic = ['dependencies']\n",
+    },
+}
+
+
+@pytest.mark.parametrize("files", LEADS.values(), ids=LEADS)
+def test_where_uv_may_read_any_file_all_files_count(tmp_path: Path, files: dict[str, str]) -> None:
+    """A file that uv is led to makes another environment, and so does any other of the side."""
+    root = write(tmp_path / "side", {**SHARED, **files})
+    assert recipe(root).files() == {
+        path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()
+    }
+    before = recipe(root).key("3.13")
+    write(root, {"x.py": "2"})
+    assert recipe(root).key("3.13") != before
+
+
+@pytest.mark.parametrize("name", ["uv.toml", ".python-version", "a/uv.toml", "pyproject.toml"])
+def test_what_uv_reads_by_itself_is_in_the_key(tmp_path: Path, name: str) -> None:
+    """Settings beside the needs and above them, up to the side's top; nothing else is shown."""
+    root = write(tmp_path / "side", {**SHARED, "a/requirements.txt": "idna\n"})
+    assert recipe(root).files() == {"a/requirements.txt"}
+    before = recipe(root).key("3.13")
+    write(root, {name: "" if name.endswith("toml") else "3.13\n"})
+    assert recipe(root).files() == {"a/requirements.txt", name}
+    assert recipe(root).key("3.13") != before
+
+
+def test_a_link_in_place_of_the_needs_shows_the_whole_side(tmp_path: Path) -> None:
+    """Where it leads is only known to who follows it."""
+    root = write(tmp_path / "side", {"x.py": "", "all.txt": "idna\n"})
+    (root / "requirements.txt").symlink_to("all.txt")
+    assert recipe(root).files() == {"x.py", "all.txt", "requirements.txt"}
+
+
+@pytest.mark.parametrize(
+    "line", ["google-adk ~= 2.13 # see ./x.py", "# x.py", "idna==3.10; python_version < '4'"]
+)
+def test_plain_needs_show_nothing_but_themselves(tmp_path: Path, line: str) -> None:
+    """So that base and head share what they both need."""
+    root = write(tmp_path / "side", {**SHARED, "requirements.txt": f"{line}\n"})
+    assert recipe(root).files() == {"requirements.txt"}

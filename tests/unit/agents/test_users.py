@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from gradegate.agents.launch import Launch
 from gradegate.agents.line_agent import CommandAgent
-from gradegate.agents.line_process import Launch
 from gradegate.agents.sandbox import agent_environment
 from gradegate.agents.users import SimulatedUser, history, simulated_users, written_users
 from gradegate.evalsets.lint import check

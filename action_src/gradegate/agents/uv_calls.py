@@ -1,0 +1,109 @@
+"""Which uv to call, and what its calls come to: each under our supervisor, within limits."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from gradegate.agents.launch import Launch, Limits, run_to_end
+from gradegate.agents.sandbox import blocked_at
+from gradegate.model.notice import Notice, notice
+
+LIMITS = Limits(memory_mb=8192, file_mb=8192, processes=4096)
+"""A compiler may need more than an agent does."""
+_TAIL = 15
+
+
+def find_uv(environ: Mapping[str, str]) -> str | None:
+    """The uv on PATH, or the one installed beside us."""
+    return next(found_uvs(environ), None)
+
+
+def found_uvs(environ: Mapping[str, str]) -> Iterator[str]:
+    """Every one of them."""
+    for path in (environ.get("PATH", ""), str(Path(sys.executable).parent)):
+        if found := shutil.which("uv", path=path):
+            yield found
+
+
+@asynccontextmanager
+async def uv_for_others(
+    found: Sequence[str], runs: Callable[[str], Awaitable[bool]]
+) -> AsyncIterator[tuple[str, str] | Notice]:
+    """The first uv that another user can run: its path, and where that user finds it.
+
+    Where it is closed to others, as in root's home, that is a copy which only we can change,
+    for as long as the context lasts. A notice says why there is none.
+    """
+    blocked = None
+    for uv in found:
+        blocked = blocked_at(Path(uv))
+        if blocked is None:
+            yield uv, uv
+            return
+        with tempfile.TemporaryDirectory(prefix="gradegate-uv-") as folder:
+            copy = _copied(uv, Path(folder))
+            if await runs(copy):
+                yield uv, copy
+                return
+    if found:
+        yield notice("uv.closed", uv=found[-1], folder=blocked)
+    else:
+        yield notice("uv.missing")
+
+
+def _copied(uv: str, folder: Path) -> str:
+    folder.chmod(0o755)
+    copy = shutil.copyfile(uv, folder / "uv")
+    copy.chmod(0o755)
+    return str(copy)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a call."""
+
+    ok: bool
+    output: str
+
+    @property
+    def tail(self) -> str:
+        """The end of what it said."""
+        return "\n".join(self.output.strip().splitlines()[-_TAIL:])
+
+
+@dataclass(frozen=True)
+class Calls:
+    """Calls of uv with the same folder, environment and user."""
+
+    uv: str
+    folder: Path
+    env: Mapping[str, str]
+    user: tuple[int, int] | None
+
+    async def call(
+        self, *arguments: str, seconds: float, env: Mapping[str, str] | None = None
+    ) -> Done:
+        """Have uv do something."""
+        return await self.run([self.uv, "--no-progress", *arguments], seconds, env)
+
+    async def run(
+        self,
+        command: Sequence[str],
+        seconds: float,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+    ) -> Done:
+        """Run a program to its end or until its time is up; nothing it started outlives it."""
+        seen = {**self.env, **(env or {})}
+        launch = Launch(command, cwd or self.folder, seen, self.user, LIMITS)
+        try:
+            ended = await run_to_end(launch, seconds)
+        except TimeoutError:
+            return Done(ok=False, output=f"it took longer than {seconds:.0f} s")
+        except OSError as error:
+            return Done(ok=False, output=f"{command[0]} cannot be started: {error.strerror}")
+        return Done(ended.code == 0, ended.output)
