@@ -19,7 +19,7 @@ from gradegate.model.notice import Notice, notice
 ON_LINUX = sys.platform == "linux"
 _ACCOUNT = "agent"
 """The image's; others are needed besides, where several agents run at once."""
-_UIDS = range(20001, 21000)
+_UIDS = range(21001, 22000)
 _CAPABILITIES = (0, 1, 3, 5, 6, 7)
 """chown, dac_override, fowner, kill, setgid, setuid: what a container's root usually has."""
 _CLAIMS = (Path("/run/gradegate-uids"), Path("/var/lib/gradegate-uids"))

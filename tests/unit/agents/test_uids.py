@@ -24,7 +24,7 @@ for folder in ("/run/gradegate-uids", "/var/lib/gradegate-uids"):
         print("listed")
     except OSError:
         pass
-    for uid in range(20001, 21000):
+    for uid in range(21001, 22000):
         for flags in (os.O_RDONLY, os.O_RDWR | os.O_CREAT):
             try:
                 os.open(f"{folder}/{uid}", flags)
@@ -38,7 +38,7 @@ for folder in ("/run/gradegate-uids", "/var/lib/gradegate-uids"):
 def all_names_taken() -> Iterator[None]:
     """Every name in the kernel's namespace of sockets that an agent could think of is bound."""
     with ExitStack() as stack:
-        for uid in range(20001, 20400):
+        for uid in range(21001, 21900):
             squatter = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
             try:
                 squatter.bind(f"\0gradegate-agent-{uid}")
@@ -79,7 +79,6 @@ def test_uids_are_not_for_everybody_to_claim() -> None:
     ).stdout
     two = claim_uid()
     assert said == ""
-    assert one.uid < 20400 or one.uid not in range(20001, 20400)
     for each in (one, two):
         each.give_up()
     assert Path("/run/gradegate-uids").stat().st_uid == os.geteuid()
