@@ -27,6 +27,7 @@ class Runner:
         payload: dict[str, Any],
         inputs: dict[str, str] | None = None,
         words: Sequence[str] = (),
+        run_id: str = "77",
     ) -> CompletedProcess[str]:
         """Run the entry point once, with fresh output files."""
         self.folder.mkdir(exist_ok=True)
@@ -43,7 +44,7 @@ class Runner:
             "GITHUB_EVENT_NAME": event,
             "GITHUB_EVENT_PATH": str(event_file),
             "GITHUB_WORKSPACE": str(self.project.root),
-            "GITHUB_RUN_ID": "77",
+            "GITHUB_RUN_ID": run_id,
             "GITHUB_SHA": self.project.git("rev-parse", "HEAD"),
             "GITHUB_REF": "refs/pull/1/merge",
             "GITHUB_OUTPUT": str(self.outputs_file),
@@ -105,6 +106,7 @@ class Change:
         github.add_pull_request(1, head_sha=self.head)
         github.add_commit(self.base)
         self.runner = Runner(project, github, folder)
+        self.runs = 0
 
     def run(self, **inputs: str) -> CompletedProcess[str]:
         """Let the workflow run on it."""

@@ -182,6 +182,20 @@ class Skipped(NamedTuple):
     """The permission that the token lacks, as a workflow writes it."""
 
 
+class LabelSet(NamedTuple):
+    """A label on a pull request: who set it, and the event's number."""
+
+    who: str
+    event: int
+
+
+class PullRequestNow(NamedTuple):
+    """What GitHub says of a pull request at this moment."""
+
+    head_sha: str
+    base_branch: str
+
+
 class Annotation(NamedTuple):
     """A remark on one line of a file, shown in the pull request's diff."""
 
@@ -233,12 +247,28 @@ class Forge(Protocol):
 
     def find_pull_request(
         self, head_repo_owner: str, head_branch: str, head_sha: str
-    ) -> int | None:
+    ) -> int | Skipped | None:
         """The pull request whose head is this commit, for events that do not name it."""
         ...
 
-    def labels_and_actor(self, pull_request: int, label: str) -> str | None:
-        """Who set the label, or None where it is not on the pull request (any more)."""
+    def pull_request(self, number: int) -> PullRequestNow | Skipped:
+        """The pull request as it is now."""
+        ...
+
+    def label_set(self, pull_request: int, label: str) -> LabelSet | Skipped | None:
+        """Who set the label last, or None where it is not on the pull request (any more)."""
+        ...
+
+    def may_write(self, login: str) -> bool | Skipped:
+        """Whether somebody may push to the repository."""
+        ...
+
+    def remember(self, sha: str, line: str) -> Posted | Skipped:
+        """Keep a line in our check of a commit, for later jobs on it."""
+        ...
+
+    def remembered(self, sha: str) -> tuple[str, ...] | Skipped:
+        """The lines that earlier checks of ours on the commit keep, and nobody else's."""
         ...
 
     def __enter__(self) -> Self: ...

@@ -5,11 +5,17 @@ from collections.abc import Callable
 import pytest
 
 from gradegate.forges.github.forge import GitHubForge
-from gradegate.model.errors import ForgeError
-from tests.standins.github import GitHubStandIn
+from gradegate.ports import PullRequestNow, Skipped
+from tests.standins.github import Fault, GitHubStandIn
+from tests.standins.github.answer import message
 
 OpenForge = Callable[..., GitHubForge]
 
+READS: list[Callable[[GitHubForge], object]] = [
+    lambda forge: forge.find_pull_request("octo", "change", SHA),
+    lambda forge: forge.label_set(1, "accept"),
+    lambda forge: forge.pull_request(1),
+]
 SHA = "a" * 40
 OTHER = "b" * 40
 
@@ -71,6 +77,13 @@ def test_a_commit_that_github_does_not_know_has_none(
     github.violations.clear()  # asking for an unknown commit is the very point
 
 
+def who(forge: GitHubForge, number: int, label: str) -> str | None:
+    """Who set the label."""
+    found = forge.label_set(number, label)
+    assert not isinstance(found, Skipped)
+    return found and found.who
+
+
 def test_who_set_the_label(github: GitHubStandIn, open_forge: OpenForge) -> None:
     """The name is that of whoever set it last, not of who set another label."""
     github.add_pull_request()
@@ -79,7 +92,7 @@ def test_who_set_the_label(github: GitHubStandIn, open_forge: OpenForge) -> None
     github.label(1, "accept", by="carol")
     github.label(1, "bug", by="dave")
     github.add_event(1, "closed", by="erin")
-    assert open_forge().labels_and_actor(1, "accept") == "carol"
+    assert who(open_forge(), 1, "accept") == "carol"
 
 
 def test_a_label_that_was_taken_away(github: GitHubStandIn, open_forge: OpenForge) -> None:
@@ -87,14 +100,14 @@ def test_a_label_that_was_taken_away(github: GitHubStandIn, open_forge: OpenForg
     github.add_pull_request()
     github.label(1, "accept", by="alice")
     github.unlabel(1, "accept", by="bob")
-    assert open_forge().labels_and_actor(1, "accept") is None
+    assert who(open_forge(), 1, "accept") is None
 
 
 def test_a_label_set_by_a_deleted_account(github: GitHubStandIn, open_forge: OpenForge) -> None:
     """It still counts; the name is GitHub's for such accounts."""
     github.add_pull_request()
     github.label(1, "accept", by=None)
-    assert open_forge().labels_and_actor(1, "accept") == "ghost"
+    assert who(open_forge(), 1, "accept") == "ghost"
 
 
 def test_a_label_set_long_ago(github: GitHubStandIn, open_forge: OpenForge) -> None:
@@ -103,22 +116,63 @@ def test_a_label_set_long_ago(github: GitHubStandIn, open_forge: OpenForge) -> N
     for number in range(120):
         github.label(1, f"label {number}", by="alice")
     github.label(1, "accept", by="bob")
-    assert open_forge().labels_and_actor(1, "accept") == "bob"
-    assert open_forge().labels_and_actor(1, "label 3") == "alice"
+    assert who(open_forge(), 1, "accept") == "bob"
+    assert who(open_forge(), 1, "label 3") == "alice"
+
+
+def test_each_setting_of_a_label_has_a_number_of_its_own(
+    github: GitHubStandIn, open_forge: OpenForge
+) -> None:
+    """One that was taken off and set again is another one."""
+    github.add_pull_request()
+    github.label(1, "accept", by="alice")
+    first = open_forge().label_set(1, "accept")
+    assert open_forge().label_set(1, "accept") == first
+    github.unlabel(1, "accept", by="alice")
+    github.label(1, "accept", by="alice")
+    assert open_forge().label_set(1, "accept") != first
 
 
 @pytest.mark.parametrize(
-    ("read", "what"),
+    ("role", "may"),
     [
-        (lambda forge: forge.find_pull_request("octo", "change", SHA), "finding the pull request"),
-        (lambda forge: forge.labels_and_actor(1, "accept"), "the label 'accept'"),
+        ("admin", True),
+        ("maintain", True),
+        ("write", True),
+        ("triage", False),
+        ("read", False),
+        (None, False),
     ],
 )
-def test_without_permission_the_job_cannot_go_on(
-    github: GitHubStandIn, open_forge: OpenForge, read: Callable[[GitHubForge], object], what: str
+def test_who_may_write(
+    github: GitHubStandIn, open_forge: OpenForge, role: str | None, *, may: bool
 ) -> None:
-    """The message names the permission to give."""
+    """By GitHub's word; a stranger may not."""
+    if role is not None:
+        github.let("mona", role)
+    assert open_forge().may_write("mona") is may
+
+
+def test_nobody_may_write(github: GitHubStandIn, open_forge: OpenForge) -> None:
+    """A name that nobody has (any more)."""
+    github.fail_next(Fault(message(404, "Not Found")), path="/permission")
+    assert open_forge().may_write("ghost") is False
+
+
+def test_the_pull_request_as_it_is_now(github: GitHubStandIn, open_forge: OpenForge) -> None:
+    """Its head may have moved since the event."""
+    github.add_pull_request(4, head_sha=OTHER)
+    assert open_forge().pull_request(4) == PullRequestNow(OTHER, "main")
+
+
+@pytest.mark.parametrize("read", READS)
+def test_without_permission_the_reason_names_it(
+    github: GitHubStandIn, open_forge: OpenForge, read: Callable[[GitHubForge], object]
+) -> None:
+    """The job goes on without."""
     github.add_pull_request()
     github.allow(pull_requests="none")
-    with pytest.raises(ForgeError, match=f"{what}.*`pull-requests: read`.*not accessible"):
-        read(open_forge())
+    outcome = read(open_forge())
+    assert isinstance(outcome, Skipped)
+    assert outcome.needs == "pull-requests: read"
+    assert "not accessible" in outcome.reason

@@ -201,7 +201,9 @@ ACTS: list[Callable[[GitHubForge], object]] = [
     lambda forge: forge.complete_check(SHA, DONE),
     lambda forge: forge.comment(1, BODY, create=True),
     lambda forge: forge.find_pull_request("octo", "change", SHA),
-    lambda forge: forge.labels_and_actor(1, "accept"),
+    lambda forge: forge.label_set(1, "accept"),
+    lambda forge: forge.may_write("mona"),
+    lambda forge: forge.remembered(SHA),
 ]
 
 

@@ -1,12 +1,15 @@
 """GitHub's event payload as a typed event."""
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from gradegate.model.base import Value
 from gradegate.model.errors import InputError
+
+_QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d+)-[0-9a-f]+")
 
 
 class PullRequest(Value):
@@ -19,8 +22,10 @@ class PullRequest(Value):
     from_fork: bool = False
     labels: tuple[str, ...] = ()
     closed: bool = False
-    labels_are_new: bool = False
-    """Whether they were set for this very commit, and not for one that a push has replaced."""
+    labeled: str | None = None
+    """The label that was set just now, where that is the event."""
+    sender: str = ""
+    """Whose doing the event is."""
     before: str | None = None
     """The commit that a push has replaced."""
 
@@ -44,6 +49,8 @@ class MergeGroup(Value):
 
     head_sha: str
     base_sha: str
+    pull_request: int | None = None
+    """The one that joined the queue, by the name of the group's branch."""
 
 
 class WorkflowRun(Value):
@@ -118,8 +125,7 @@ def _typed(name: str, payload: Mapping[str, Any], ref: str) -> Event:
                 deleted=payload.get("deleted", False),
             )
         case "merge_group":
-            group = payload["merge_group"]
-            return MergeGroup(head_sha=group["head_sha"], base_sha=group["base_sha"])
+            return _merge_group(payload["merge_group"])
         case "workflow_run":
             return _workflow_run(payload["workflow_run"])
         case "workflow_dispatch":
@@ -144,8 +150,18 @@ def _pull_request(payload: Mapping[str, Any]) -> PullRequest:
         from_fork=head_repo != base["repo"]["full_name"],
         labels=tuple(label["name"] for label in pull.get("labels", ())),
         closed=payload.get("action") == "closed",
-        labels_are_new=payload.get("action") in ("opened", "labeled"),
+        labeled=payload["label"]["name"] if payload.get("action") == "labeled" else None,
+        sender=(payload.get("sender") or {}).get("login", ""),
         before=payload.get("before"),
+    )
+
+
+def _merge_group(group: Mapping[str, Any]) -> MergeGroup:
+    queued = _QUEUED.fullmatch(group.get("head_ref") or "")
+    return MergeGroup(
+        head_sha=group["head_sha"],
+        base_sha=group["base_sha"],
+        pull_request=int(queued[1]) if queued else None,
     )
 
 

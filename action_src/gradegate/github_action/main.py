@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gradegate import wiring
 from gradegate.files.report_json import read_report
+from gradegate.github_action.acceptance import acceptance_of
 from gradegate.github_action.event import read_event
 from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.github_action.outcome import Destination, told
@@ -24,7 +25,7 @@ from gradegate.model.report import Report
 from gradegate.model.settings import ReportSettings
 from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept
 from gradegate.pipeline.prepare import CaseFilter, EvaluationRequest
-from gradegate.ports import Audience, Forge
+from gradegate.ports import Audience, Skipped
 from gradegate.progress import run_until_signal
 from gradegate.report.render import render_views
 from gradegate.sides.checkout import Revisions
@@ -86,15 +87,18 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
     ):
         destination.begin(plan.replaces)
         step.files.refuse_foreign(repo)
+        accepted = acceptance_of(plan, forge, repo)
+        if accepted.acceptance is not None:
+            step.tell(forge.remember(audience.sha, accepted.acceptance.line()))
         request = EvaluationRequest(
             repo=repo,
             revisions=plan.revisions,
             overrides=step.inputs.overrides,
             cases=CaseFilter(shard=step.inputs.shard),
             folder=step.inputs.working_directory,
-            accepted_by=_acceptance(plan, forge),
+            accepted_by=accepted.who,
             token=token.get_secret_value(),
-            warnings=plan.warnings,
+            warnings=accepted.warnings,
         )
         with wiring.services(step.machine(repo), step.store) as services:
             evaluation = run_until_signal(evaluate(request, services))
@@ -109,12 +113,15 @@ def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
     audience = Audience(sha=plan.head_sha, check_name=step.inputs.check_name)
     with wiring.forge(step.environ, token, audience) as forge:
         number = forge.find_pull_request(plan.head_owner, plan.head_branch, plan.head_sha)
-        if number is None:
+        if isinstance(number, Skipped):
+            step.tell(number)
+            number = None
+        elif number is None:
             step.say(f"gradegate: no pull request has {plan.head_sha[:7]} as its head any more")
             return 0
         audience = audience._replace(pull_request=number)
         with told(Destination(step, forge, audience)) as destination:
-            report = _with_true_acceptance(read_report(file), forge, number)
+            report = _refuse_acceptance(read_report(file))
             report = step.secrets.hide_in(report)
             settings = ReportSettings(comment=step.inputs.comment or "always")
             views = render_views(report, step.view_options(settings))
@@ -137,22 +144,15 @@ def _store_runs(plan: Baseline, step: WorkflowStep) -> int:
     return 0
 
 
-def _acceptance(plan: Evaluate, forge: Forge) -> str | None:
-    """Who accepted the pull request, if somebody did."""
-    if not plan.accepted or plan.pull_request is None:
-        return None
-    return forge.labels_and_actor(plan.pull_request, ACCEPT_LABEL)
+def _refuse_acceptance(report: Report) -> Report:
+    """A report made without our token accepts nothing in anybody's name.
 
-
-def _with_true_acceptance(report: Report, forge: Forge, number: int) -> Report:
-    """The report with GitHub's word on who accepted it, whatever name it gives."""
-    if report.decision.accepted_by is None:
-        return report
-    actor = forge.labels_and_actor(number, ACCEPT_LABEL)
-    if actor is None:
+    Raises:
+        InputError: this one says that somebody accepted it.
+    """
+    if report.decision.accepted_by is not None:
         raise InputError(
-            f"the report says that somebody accepted it, and the pull request has no label "
-            f"`{ACCEPT_LABEL}`"
+            f"the report says that {report.decision.accepted_by} accepted it: the label "
+            f"`{ACCEPT_LABEL}` accepts nothing of what a fork's own job computed"
         )
-    decision = report.decision.model_copy(update={"accepted_by": actor})
-    return report.model_copy(update={"decision": decision})
+    return report

@@ -13,7 +13,6 @@ from gradegate.github_action.event import (
 )
 from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.model.base import Value
-from gradegate.model.notice import Notice, notice
 from gradegate.sides.checkout import Revisions
 from gradegate.sides.git import WORKTREE
 
@@ -32,9 +31,12 @@ class Evaluate(Value):
     """The commit that a push has replaced; a killed job may have left its check in progress."""
     may_write: bool = True
     """Whether the token may post; a fork's may not, and the second workflow does."""
-    accepted: bool = False
-    """Whether the pull request got the label that waives what base would object to."""
-    warnings: tuple[Notice, ...] = ()
+    labelled: bool = False
+    """Whether the pull request has the label that waives what base would object to."""
+    accepting: str | None = None
+    """Who has set it just now."""
+    queued: int | None = None
+    """The pull request that a merge queue asks about."""
 
 
 class Baseline(Value):
@@ -70,9 +72,6 @@ DANGEROUS = (
     "request's code must not run in it: let the workflow start on `pull_request`, and post the "
     "reports of forks from a second workflow on `workflow_run` (`gradegate init` writes both)"
 )
-
-
-LABEL_TOO_OLD = notice("label.too_old", label=ACCEPT_LABEL)
 
 
 def plan_for(event: Event, inputs: Inputs) -> Plan:
@@ -128,12 +127,14 @@ def _evaluate(event: Event) -> Plan:
                 check_sha=event.head_sha,
                 replaces=event.before,
                 may_write=not event.from_fork,
-                accepted=ACCEPT_LABEL in event.labels and event.labels_are_new,
-                warnings=(LABEL_TOO_OLD,) if _has_old_label(event) else (),
+                labelled=ACCEPT_LABEL in event.labels,
+                accepting=event.sender if event.labeled == ACCEPT_LABEL else None,
             )
         case MergeGroup():
             return Evaluate(
-                revisions=Revisions(head=HEAD, base=event.base_sha), check_sha=event.head_sha
+                revisions=Revisions(head=HEAD, base=event.base_sha),
+                check_sha=event.head_sha,
+                queued=event.pull_request,
             )
         case Push() | Dispatch():
             return Evaluate(revisions=Revisions(head=HEAD, branched_from=event.default_branch))
@@ -145,11 +146,6 @@ def _evaluate(event: Event) -> Plan:
                 "may write: leave `mode` out, and the report of the other workflow is posted"
             )
     return Evaluate(revisions=Revisions(head=HEAD))
-
-
-def _has_old_label(event: PullRequest) -> bool:
-    """A label stays through every push; what nobody has seen yet, nobody has accepted."""
-    return ACCEPT_LABEL in event.labels and not event.labels_are_new
 
 
 def _publish(event: Event) -> Plan:

@@ -34,6 +34,8 @@ def pull_request(**changes: Any) -> dict[str, Any]:
     return {"action": "synchronize", "pull_request": pull | changes, "repository": REPOSITORY}
 
 
+MONA = {"login": "mona"}
+QUEUED = f"refs/heads/gh-readonly-queue/release/1.x/pr-104-{'a' * 40}"
 FORK = {"sha": "b" * 40, "ref": "feature", "repo": {"full_name": "guest/desk"}}
 GONE = {"sha": "b" * 40, "ref": "feature", "repo": None}
 WORKFLOW_RUN = {
@@ -64,13 +66,20 @@ PLAIN = PullRequest(number=7, head_sha="b" * 40, base_sha="a" * 40, base_branch=
             pull_request(labels=[{"name": "bug"}, {"name": "gradegate-accept"}]),
             PLAIN.model_copy(update={"labels": ("bug", "gradegate-accept")}),
         ),
-        *(
-            (
-                "pull_request",
-                pull_request() | {"action": action},
-                PLAIN.model_copy(update={"labels_are_new": is_new}),
-            )
-            for action, is_new in (("opened", True), ("labeled", True), ("reopened", False))
+        (
+            "pull_request",
+            pull_request() | {"action": "labeled", "label": {"name": "bug"}, "sender": MONA},
+            PLAIN.model_copy(update={"labeled": "bug", "sender": "mona"}),
+        ),
+        (
+            "pull_request",
+            pull_request() | {"action": "unlabeled", "label": {"name": "bug"}, "sender": MONA},
+            PLAIN.model_copy(update={"sender": "mona"}),
+        ),
+        (
+            "pull_request",
+            pull_request() | {"before": "c" * 40, "sender": None},
+            PLAIN.model_copy(update={"before": "c" * 40}),
         ),
         (
             "pull_request",
@@ -92,6 +101,11 @@ PLAIN = PullRequest(number=7, head_sha="b" * 40, base_sha="a" * 40, base_branch=
             "merge_group",
             {"merge_group": {"head_sha": "c" * 40, "base_sha": "a" * 40, "head_ref": "gh-queue"}},
             MergeGroup(head_sha="c" * 40, base_sha="a" * 40),
+        ),
+        (
+            "merge_group",
+            {"merge_group": {"head_sha": "c" * 40, "base_sha": "a" * 40, "head_ref": QUEUED}},
+            MergeGroup(head_sha="c" * 40, base_sha="a" * 40, pull_request=104),
         ),
         (
             "workflow_run",
@@ -134,6 +148,7 @@ def test_a_payload_becomes_a_typed_event(
         ("workflow_run", {"workflow_run": {"event": "push"}}, "'head_sha'"),
         ("workflow_dispatch", {}, "'repository'"),
         ("pull_request", {"pull_request": None}, "not as GitHub writes it"),
+        ("pull_request", pull_request() | {"action": "labeled"}, "'label'"),
         ("pull_request", pull_request(head=["sha"]), "not as GitHub writes it"),
         ("pull_request", pull_request(number="seven"), "not as GitHub writes it"),
     ],

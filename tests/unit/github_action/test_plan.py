@@ -14,7 +14,6 @@ from gradegate.github_action.event import (
 from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.github_action.plan import (
     HEAD,
-    LABEL_TOO_OLD,
     Baseline,
     Evaluate,
     Plan,
@@ -30,14 +29,16 @@ OPEN = PullRequest(number=7, head_sha="b", base_sha="a", base_branch="main")
 CLOSED = OPEN.model_copy(update={"closed": True})
 FORK = OPEN.model_copy(update={"from_fork": True})
 LABELS = ("bug", "gradegate-accept")
-LABELLED = OPEN.model_copy(update={"labels": LABELS, "labels_are_new": True})
-PUSHED_SINCE = OPEN.model_copy(update={"labels": LABELS})
+LABELLED = OPEN.model_copy(update={"labels": LABELS})
+ACCEPTED = LABELLED.model_copy(update={"labeled": "gradegate-accept", "sender": "mona"})
+OTHER_LABEL = LABELLED.model_copy(update={"labeled": "bug", "sender": "mona"})
 TARGET = PullRequestTarget(number=7)
 PUSH = Push(ref="refs/heads/main", default_branch="main")
 BRANCH = Push(ref="refs/heads/feature", default_branch="main")
 TAG = Push(ref="refs/tags/v1", default_branch="main")
 DELETED = Push(ref="refs/heads/feature", default_branch="main", deleted=True)
 QUEUE = MergeGroup(head_sha="c", base_sha="a")
+QUEUED = QUEUE.model_copy(update={"pull_request": 7})
 RUN_OF_PULL = WorkflowRun(
     event="pull_request", head_sha="b", head_branch="feature", head_owner="guest"
 )
@@ -50,6 +51,7 @@ AUTO, EVALUATE, PUBLISH, BASELINE = Mode.AUTO, Mode.EVALUATE, Mode.PUBLISH, Mode
 OF_PULL = Evaluate(
     revisions=Revisions(head=HEAD, merge_of="b", branched_from="a"), pull_request=7, check_sha="b"
 )
+OF_LABELLED = OF_PULL.model_copy(update={"labelled": True})
 OF_QUEUE = Evaluate(revisions=Revisions(head=HEAD, base="a"), check_sha="c")
 FROM_DEFAULT = Evaluate(revisions=Revisions(head=HEAD, branched_from="main"))
 HERE = Evaluate(revisions=Revisions(head=WORKTREE))
@@ -65,9 +67,11 @@ POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
         (OPEN, BASELINE, MEASURED),
         (FORK, AUTO, OF_PULL.model_copy(update={"may_write": False})),
         (FORK, EVALUATE, OF_PULL.model_copy(update={"may_write": False})),
-        (LABELLED, AUTO, OF_PULL.model_copy(update={"accepted": True})),
-        (LABELLED, EVALUATE, OF_PULL.model_copy(update={"accepted": True})),
-        (PUSHED_SINCE, AUTO, OF_PULL.model_copy(update={"warnings": (LABEL_TOO_OLD,)})),
+        (LABELLED, AUTO, OF_LABELLED),
+        (OTHER_LABEL, AUTO, OF_LABELLED),
+        (ACCEPTED, AUTO, OF_LABELLED.model_copy(update={"accepting": "mona"})),
+        (ACCEPTED, EVALUATE, OF_LABELLED.model_copy(update={"accepting": "mona"})),
+        (QUEUED, AUTO, OF_QUEUE.model_copy(update={"queued": 7})),
         (PUSH, AUTO, MEASURED),
         (PUSH, EVALUATE, FROM_DEFAULT),
         (PUSH, BASELINE, MEASURED),

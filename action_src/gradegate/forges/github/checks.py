@@ -60,6 +60,7 @@ class Check:
         self._ours: dict[str, CheckRun] = {}
         self._listed: dict[str, list[CheckRun] | Skipped] = {}
         self._forbidden = False
+        self._line = ""
         self.app_slug: str | None = None
 
     def start(self, sha: str) -> Posted | Skipped:
@@ -84,6 +85,26 @@ class Check:
             if run.status != "completed" and self._has_ended(run):
                 close = partial(run.edit, status="completed", conclusion=output.conclusion)
                 or_skipped("check", partial(close, output=_shown(output, ())))
+
+    def remember(self, sha: str, line: str) -> Posted | Skipped:
+        """Make the line the first of the check's summary, from now on."""
+        self._line = line
+        run = self._ours.get(sha)
+        if run is None:
+            return Skipped("the acceptance cannot be remembered without a check", "checks: write")
+        shown = {"title": run.output.title or "in progress", "summary": run.output.summary or ""}
+        if run.output.text:
+            shown["text"] = run.output.text
+        run.edit(output=self._with_line(shown))
+        return Posted(run.html_url)
+
+    def remembered(self, sha: str) -> tuple[str, ...] | Skipped:
+        """The first lines of what our own app's checks of this name say."""
+        listed = self.listed(sha)
+        if isinstance(listed, Skipped):
+            return listed
+        own = [run for run in listed if self.app_slug and _app(run) == self.app_slug]
+        return tuple((run.output.summary or "").split("\n", 1)[0] for run in own)
 
     def listed(self, sha: str) -> "list[CheckRun] | Skipped":
         """The checks of our name that this commit had before ours, or why nobody knows."""
@@ -122,10 +143,10 @@ class Check:
             "conclusion": output.conclusion,
             "completed_at": datetime.now(UTC),
         }
-        posted = self._update_or_create(sha, run, fields | {"output": _shown(output, first)})
+        posted = self._update_or_create(sha, run, fields | {"output": self._shown(output, first)})
         if self._ours[sha].conclusion != output.conclusion:
             first, *rest = _batches(wanted)
-            posted, stale = self._create(sha, fields | {"output": _shown(output, first)}), 0
+            posted, stale = self._create(sha, fields | {"output": self._shown(output, first)}), 0
         for done, batch in enumerate(rest, start=1):
             added = self._annotate(sha, output, batch, done * ANNOTATIONS_PER_REQUEST)
             if isinstance(added, Skipped):
@@ -135,13 +156,23 @@ class Check:
             return Posted(posted.url, told)
         return posted
 
+    def _shown(self, output: CheckOutput, remarks: Sequence[Remark]) -> dict[str, Any]:
+        return self._with_line(_shown(output, remarks))
+
+    def _with_line(self, shown: dict[str, Any]) -> dict[str, Any]:
+        """The line that is remembered goes first, where no words of an agent can be."""
+        if not self._line:
+            return shown
+        summary = shown["summary"].removeprefix(self._line).lstrip("\n")
+        return shown | {"summary": f"{self._line}\n\n{summary}"}
+
     def _annotate(
         self, sha: str, output: CheckOutput, batch: Sequence[Remark], done: int
     ) -> Skipped | None:
         total = len(output.annotations)
         return or_skipped(
             f"check: the outcome is shown, but only {done} of {total} annotations",
-            lambda: self._ours[sha].edit(output=_shown(output, batch)),
+            lambda: self._ours[sha].edit(output=self._shown(output, batch)),
         )
 
     def _check_or_status(
@@ -186,8 +217,7 @@ class Check:
 
     def _take(self, sha: str, run: "CheckRun") -> Posted:
         self._ours[sha] = run
-        app: GithubApp | None = run.app  # GitHub's description allows null
-        self.app_slug = app.slug if app is not None else None
+        self.app_slug = _app(run)
         return Posted(run.html_url)
 
     def _set_status(self, sha: str, state: str, description: str) -> Posted:
@@ -200,6 +230,12 @@ class Check:
             context=self._name,
         )
         return Posted(self._details_url or status.url)
+
+
+def _app(run: "CheckRun") -> str | None:
+    """Whose check it is: GitHub's description allows it not to say."""
+    app: GithubApp | None = run.app
+    return app.slug if app is not None else None
 
 
 def _batches(remarks: Sequence[Remark]) -> Iterator[Sequence[Remark]]:

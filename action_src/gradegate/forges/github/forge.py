@@ -1,60 +1,14 @@
 """GitHub: one check and one comment per check name, and what the API says of a pull request."""
 
-from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
+from gradegate.forges.github import lookups
 from gradegate.forges.github.checks import Check
 from gradegate.forges.github.comments import StickyComment
-from gradegate.forges.github.refusals import or_forge_error, or_skipped
+from gradegate.forges.github.refusals import or_skipped
 from gradegate.model.errors import ForgeError
-from gradegate.ports import CheckOutput, Posted, Skipped
-
-if TYPE_CHECKING:
-    from github.PullRequest import PullRequest
-    from github.Repository import Repository
-
-DELETED_ACCOUNT = "ghost"
-
-
-def find(
-    repository: "Repository", head_repo_owner: str, head_branch: str, head_sha: str
-) -> int | None:
-    """The pull request whose head is this commit: an open one first, then the newest."""
-    by_branch = repository.get_pulls(state="all", head=f"{head_repo_owner}:{head_branch}")
-    number = _with_head(by_branch, head_sha)
-    if number is not None:
-        return number
-    return _with_head(_of_commit(repository, head_sha), head_sha)
-
-
-def who_set_label(repository: "Repository", pull_request: int, label: str) -> str | None:
-    """Who last put the label on the pull request, or None where it is not on it."""
-    issue = repository.get_issue(pull_request)
-    if all(present.name != label for present in issue.get_labels()):
-        return None
-    actor = None
-    for event in issue.get_events():
-        if event.event == "labeled" and event.label.name == label:
-            actor = event.actor
-    return actor.login if actor is not None else DELETED_ACCOUNT
-
-
-def _of_commit(repository: "Repository", sha: str) -> "list[PullRequest]":
-    from github import GithubException
-
-    try:
-        return list(repository.get_commit(sha).get_pulls())
-    except GithubException as error:
-        if error.status == 422:  # noqa: PLR2004 - GitHub's way of not knowing the commit
-            return []
-        raise
-
-
-def _with_head(pulls: "Iterable[PullRequest]", sha: str) -> int | None:
-    matching = [(pull.state == "open", pull.number) for pull in pulls if pull.head.sha == sha]
-    return max(matching)[1] if matching else None
-
+from gradegate.ports import CheckOutput, LabelSet, Posted, PullRequestNow, Skipped
 
 if TYPE_CHECKING:
     from github import Github
@@ -142,19 +96,43 @@ class GitHubForge:
 
     def find_pull_request(
         self, head_repo_owner: str, head_branch: str, head_sha: str
-    ) -> int | None:
+    ) -> int | Skipped | None:
         """The pull request whose head is this commit, for events that do not name it."""
-        return or_forge_error(
-            "finding the pull request (needs `pull-requests: read`)",
-            lambda: find(self._repository, head_repo_owner, head_branch, head_sha),
+        return or_skipped(
+            "finding the pull request",
+            lambda: lookups.find(self._repository, head_repo_owner, head_branch, head_sha),
+            needs="pull-requests: read",
         )
 
-    def labels_and_actor(self, pull_request: int, label: str) -> str | None:
-        """Who set the label, or None where it is not on the pull request (any more)."""
-        return or_forge_error(
-            f"reading who set the label {label!r} (needs `pull-requests: read`)",
-            lambda: who_set_label(self._repository, pull_request, label),
+    def pull_request(self, number: int) -> PullRequestNow | Skipped:
+        """The pull request as it is now."""
+        return or_skipped(
+            f"pull request {number}",
+            lambda: lookups.pull_request(self._repository, number),
+            needs="pull-requests: read",
         )
+
+    def label_set(self, pull_request: int, label: str) -> LabelSet | Skipped | None:
+        """Who set the label last, or None where it is not on the pull request (any more)."""
+        return or_skipped(
+            f"who set the label {label!r}",
+            lambda: lookups.label_set(self._repository, pull_request, label),
+            needs="pull-requests: read",
+        )
+
+    def may_write(self, login: str) -> bool | Skipped:
+        """Whether somebody may push to the repository."""
+        return or_skipped(
+            f"what {login} may do", lambda: lookups.may_write(self._repository, login)
+        )
+
+    def remember(self, sha: str, line: str) -> Posted | Skipped:
+        """Keep a line in our check of a commit, for later jobs on it."""
+        return or_skipped("check", lambda: self._check.remember(sha, line), needs="checks: write")
+
+    def remembered(self, sha: str) -> tuple[str, ...] | Skipped:
+        """The lines that earlier checks of ours on the commit keep, and nobody else's."""
+        return self._check.remembered(sha)
 
     def close(self) -> None:
         """Close the connections, where there are any."""

@@ -29,14 +29,6 @@ def or_skipped(what: str, post: Callable[[], T], *, needs: str = "") -> T | Skip
         return Skipped(f"{what}: {_explain(error)}", needs if is_forbidden(error) else "")
 
 
-def or_forge_error(what: str, read: Callable[[], T]) -> T:
-    """Do it; where GitHub does not let us, the job cannot go on."""
-    outcome = or_skipped(what, read)
-    if isinstance(outcome, Skipped):
-        raise ForgeError(outcome.reason)
-    return outcome
-
-
 def is_forbidden(error: Exception) -> bool:
     """Whether the token lacks the permission; limits are waited for and never come here."""
     from github import GithubException

@@ -1,0 +1,67 @@
+"""What GitHub's API says of pull requests and of people."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from gradegate.ports import LabelSet, PullRequestNow
+
+if TYPE_CHECKING:
+    from github.PullRequest import PullRequest
+    from github.Repository import Repository
+
+DELETED_ACCOUNT = "ghost"
+
+
+def find(
+    repository: "Repository", head_repo_owner: str, head_branch: str, head_sha: str
+) -> int | None:
+    """The pull request whose head is this commit: an open one first, then the newest."""
+    by_branch = repository.get_pulls(state="all", head=f"{head_repo_owner}:{head_branch}")
+    number = _with_head(by_branch, head_sha)
+    if number is not None:
+        return number
+    return _with_head(_of_commit(repository, head_sha), head_sha)
+
+
+def pull_request(repository: "Repository", number: int) -> PullRequestNow:
+    """Its head and its base branch."""
+    pull = repository.get_pull(number)
+    return PullRequestNow(pull.head.sha, pull.base.ref)
+
+
+def label_set(repository: "Repository", pull_request: int, label: str) -> LabelSet | None:
+    """Who last put the label on the pull request, or None where it is not on it."""
+    issue = repository.get_issue(pull_request)
+    if all(present.name != label for present in issue.get_labels()):
+        return None
+    last = None
+    for event in issue.get_events():
+        if event.event == "labeled" and event.label.name == label:
+            last = LabelSet(getattr(event.actor, "login", DELETED_ACCOUNT), event.id)
+    return last
+
+
+def may_write(repository: "Repository", login: str) -> bool:
+    """Whether somebody may push; GitHub calls maintainers writers here, and triagers readers."""
+    from github import UnknownObjectException
+
+    try:
+        return repository.get_collaborator_permission(login) in ("admin", "write")
+    except UnknownObjectException:
+        return False  # nobody's name, such as a deleted account's
+
+
+def _of_commit(repository: "Repository", sha: str) -> "list[PullRequest]":
+    from github import GithubException
+
+    try:
+        return list(repository.get_commit(sha).get_pulls())
+    except GithubException as error:
+        if error.status == 422:  # noqa: PLR2004 - GitHub's way of not knowing the commit
+            return []
+        raise
+
+
+def _with_head(pulls: "Iterable[PullRequest]", sha: str) -> int | None:
+    matching = [(pull.state == "open", pull.number) for pull in pulls if pull.head.sha == sha]
+    return max(matching)[1] if matching else None
