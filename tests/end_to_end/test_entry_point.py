@@ -33,7 +33,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
         ("--version", 0),
         ("", 2),
         ("rnu", 2),
-        ("--debug run --suite dsk", 1),
+        ("--debug run --suite dsk", 2),
         ("run --dry-run", 0),
         ("check", 0),
         ("criteria", 0),

@@ -89,7 +89,8 @@ def test_agents_are_kept_apart_also_where_there_is_no_cache_yet(place: Path) -> 
     write(repo, {"travel_desk/agent.py": BROKEN})
     cache = place / "cache"
     done = run(place, cache, repo)
-    assert len(list(cache.glob("gradegate/environments/*/.ready"))) == 1
+    # An index in a folder may be anything, so each side has an environment of its own.
+    assert len(list(cache.glob("gradegate/environments/*.ready"))) == 2
     assert is_apart(done)
 
 
