@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 Share = Annotated[float, Field(ge=0, le=1)]
 CommentWhen = Literal["always", "changes", "failures", "never"]
+ToolsMode = Literal["live", "recorded", "record"]
+ToolsMissing = Literal["error", "live"]
 
 
 def _known_language(name: str) -> str:
@@ -106,6 +108,14 @@ class Suite(Described):
     """MiB that each of the agent's processes may use."""
     max_parallel: int = Field(default=16, ge=1)
     """How many of the agent's sessions may be open at once."""
+    tools: ToolsMode = "live"
+    """`live`: tools are called. `recorded`: calls are answered from the eval set and the recording
+    beside it. `record`: tools are called, and what they answer is written there."""
+    tools_missing: ToolsMissing = "error"
+    """What a call without a recorded answer comes to: an error that the agent sees, or a live
+    call."""
+    ignore_args: tuple[str, ...] = ()
+    """Arguments of tools, as `TOOL.ARGUMENT` with globs, that differ from run to run."""
 
     @model_validator(mode="after")
     def _one_kind_of_agent(self) -> Self:
