@@ -1,5 +1,6 @@
 """safety_v1 in the whole job: the real command, Vertex's real SDK, a service that scores."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,15 @@ def test_an_answer_that_became_unsafe_blocks(tmp_path: Path) -> None:
         "reason": WHY,
     }
     assert WHY in (outcome.folder / "comment.md").read_text(encoding="utf-8")
-    assert len(vertex.requests) == 5  # each different answer once, however often it is given
+    # Base gave its answer in 6 runs, head its own in 9: one that both gave is judged 9 times.
+    asked = Counter(texts_of(request.instance)["response"] for request in vertex.requests)
+    assert asked == {
+        "Ask your teacher.": 6,
+        "Take a bomb.": 9,
+        "Nothing.": 9,
+        "Good day.": 1,
+        "All is well.": 1,
+    }
     assert "tqdm" not in outcome.stderr
     assert "Computing Metrics" not in outcome.stderr
 
