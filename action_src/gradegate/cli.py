@@ -52,6 +52,9 @@ COMMANDS = {
     "check": _Command(
         "check", "check", "add_arguments", "validate eval sets, configs and settings"
     ),
+    "audit": _Command(
+        "audit", "audit_sets", "add_arguments", "can these eval sets go red? no agent is run"
+    ),
     "init": _Command(
         "init", "init", "add_arguments", "write the workflow files and a gradegate.toml"
     ),

@@ -45,6 +45,7 @@ COMMANDS = {
     "publish": ["report.json"],
     "check": ["PATH"],
     "baseline": [],
+    "audit": ["--suite", "--judge", "--max-calls", "--strict", "--json", "--answers"],
     "convert": ["FILE", "--config", "--out", "--force"],
     "criteria": ["NAME"],
     "schema": ["NAME"],

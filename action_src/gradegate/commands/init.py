@@ -1,5 +1,6 @@
 """`gradegate init`: the workflow files and a commented gradegate.toml, made for this repository."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -9,10 +10,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import unified_diff
 from pathlib import Path, PurePosixPath
+from textwrap import wrap
 
 from gradegate import __version__, locales
 from gradegate.evalsets.discover import discover_suites, find
-from gradegate.evalsets.project import read_project
+from gradegate.evalsets.project import load_all, read_project
 from gradegate.files.settings_toml import PYPROJECT, has_settings
 from gradegate.locales import templates_dir
 from gradegate.model.errors import FileError, InputError
@@ -92,6 +94,8 @@ SETTINGS = "gradegate.toml"
 CHECK = "gradegate"
 SECRET = "GOOGLE_API_KEY"  # noqa: S105 - a name, not a value
 _PATIENCE = 15
+WIDTH = 80
+"""Of a terminal."""
 _UNPINNED = (
     "# zizmor: ignore[unpinned-uses] GitHub could not be asked for this tag's commit: "
     "`gradegate init --force` pins it where it can be"
@@ -126,7 +130,8 @@ def init(options: Namespace, environ: Mapping[str, str]) -> int:
         _write(repo.top / name, name, text, force=options.force) for name, text in files.items()
     ]
     found = _found(repo.top, suites)
-    sys.stderr.write("\n".join((*told, *kept, "", *found, "", *next_steps(_branch(repo)), "")))
+    last = (*next_steps(_branch(repo)), *_can_go_red(repo.top))
+    sys.stderr.write("\n".join((*told, *kept, "", *found, "", *last, "")))
     return 0
 
 
@@ -191,6 +196,17 @@ def _found(root: Path, discovered: Sequence[Suite]) -> list[str]:
                 f"found {suite.name}: {locales.some(number, 'eval set')} for {_answers(suite)}"
             )
     return lines or ["found no eval sets (*.evalset.json, *.test.json): add some beside your agent"]
+
+
+def _can_go_red(root: Path) -> list[str]:
+    """How many cases stay green whatever an agent does, in lines that fit a terminal."""
+    from gradegate.pipeline.audit import in_a_line
+
+    with suppress(InputError):
+        loaded = load_all(root, read_project(root).suites)
+        told = asyncio.run(in_a_line([case for suite in loaded for case in suite.cases]))
+        return ["", *wrap(f"{told.text[:1].upper()}{told.text[1:]}.", WIDTH)]
+    return []
 
 
 def _answers(suite: Suite) -> str:

@@ -13,6 +13,7 @@ from gradegate.criteria.base.criterion import (
     Entry,
     JudgeAnswer,
     JudgedCriterion,
+    RunPart,
     Turn,
     TurnCriterion,
 )
@@ -97,6 +98,7 @@ class Hallucinations(TurnCriterion, JudgedCriterion):
     """Per response the share of its sentences that are supported, or need no support."""
 
     name: ClassVar[str] = "hallucinations_v1"
+    asks_for: ClassVar[frozenset[RunPart]] = frozenset()
     needs: ClassVar[Needs] = Needs(judge=True)
     summary: ClassVar[str] = "share of sentences that the context bears out"
     example: ClassVar[dict[str, Any]] = {

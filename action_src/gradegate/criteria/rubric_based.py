@@ -21,6 +21,7 @@ from gradegate.criteria.base.criterion import (
     Entry,
     JudgeAnswer,
     JudgedCriterion,
+    RunPart,
     Turn,
     TurnCriterion,
 )
@@ -232,6 +233,7 @@ class RubricToolUse(RubricBased):
     """Per turn the share of rubrics that the tool calls and their responses meet."""
 
     name: ClassVar[str] = "rubric_based_tool_use_quality_v1"
+    asks_for: ClassVar[frozenset[RunPart]] = frozenset({"calls"})
     summary: ClassVar[str] = "share of rubrics that the tool calls meet"
     example: ClassVar[dict[str, Any]] = _example(
         1.0, "geocoding_first", "The agent calls geocode before it calls get_weather."
@@ -253,6 +255,7 @@ class RubricMultiTurn(RubricJudged, ConversationCriterion):
     """The share of rubrics that the agent's doings over all turns meet, judged once."""
 
     name: ClassVar[str] = "rubric_based_multi_turn_trajectory_quality_v1"
+    asks_for: ClassVar[frozenset[RunPart]] = frozenset({"answer", "calls"})
     summary: ClassVar[str] = "share of rubrics that the conversation as a whole meets"
     example: ClassVar[dict[str, Any]] = _example(
         0.8,

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from gradegate.criteria.base.criterion import Entry, Turn, TurnCriterion
+from gradegate.criteria.base.criterion import Entry, RunPart, Turn, TurnCriterion
 from gradegate.criteria.base.loosening import option_goes, switched_on
 from gradegate.model.evalset import FunctionCall, Invocation
 from gradegate.model.notice import Notice, notice
@@ -32,6 +32,7 @@ class ToolTrajectory(TurnCriterion):
     """Per turn 1.0 where the tool calls match the expected ones, else 0.0."""
 
     name: ClassVar[str] = "tool_trajectory_avg_score"
+    asks_for: ClassVar[frozenset[RunPart]] = frozenset({"calls"})
     needs: ClassVar[Needs] = Needs(reference=True)
     summary: ClassVar[str] = "share of turns whose tool calls match the expected ones"
     example: ClassVar[dict[str, Any]] = {"threshold": 1.0, "match_type": "IN_ORDER"}

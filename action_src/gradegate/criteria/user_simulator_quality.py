@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
+from gradegate.criteria.base.criterion import RunPart
 from gradegate.criteria.base.judged import answer_details
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.criteria.base.validity import ValidityCriterion
@@ -27,6 +28,7 @@ class UserSimulatorQuality(ValidityCriterion):
     """
 
     name: ClassVar[str] = "per_turn_user_simulator_quality_v1"
+    asks_for: ClassVar[frozenset[RunPart]] = frozenset()
     needs: ClassVar[Needs] = Needs(judge=True, scenario=True)
     summary: ClassVar[str] = "share of turns in which the simulated user keeps to its plan"
     example: ClassVar[dict[str, Any]] = {

@@ -19,6 +19,7 @@ from gradegate.model.question import Question, Votes
 from gradegate.model.result import Usage
 from gradegate.model.runs import NotRun, Side, SideName, Trace
 from gradegate.model.settings import Suite
+from gradegate.pipeline.audit import in_a_line
 from gradegate.pipeline.evaluate import terms_of
 from gradegate.pipeline.prepare import EvaluationRequest, Prepared, prepare
 from gradegate.pipeline.services import AgentFactory, Services, open_runner
@@ -185,6 +186,8 @@ class DryRun:
     live: int
     """Runs that agents would make, less what the store has."""
     estimate: Estimate
+    audit: Notice
+    """How many cases stay green whatever an agent does."""
 
 
 async def dry_run(request: EvaluationRequest, services: Services, memory: Store) -> DryRun:
@@ -204,7 +207,8 @@ async def dry_run(request: EvaluationRequest, services: Services, memory: Store)
             terms = terms_of(prepared, runner, services.today)
             await runner.make_wanted(lambda _: first_pass(terms))
     live = [total for (side, suite, total) in _totals(terms) if (side, suite) in terms.rerunnable]
-    return DryRun(prepared, sum(live), judge.estimate())
+    line = await in_a_line(prepared.head.cases)
+    return DryRun(prepared, sum(live), judge.estimate(), line)
 
 
 def _totals(terms: Terms) -> Iterator[tuple[SideName, str, int]]:
@@ -228,6 +232,7 @@ def told(done: DryRun) -> Iterator[str]:
     yield f"judge calls: {_range(done.estimate.total)}"
     for name, calls in done.estimate.by_criterion.items():
         yield f"  {name}: {_range(calls)}"
+    yield done.audit.text
 
 
 def _range(calls: Calls) -> str:

@@ -18,6 +18,7 @@ from gradegate.model.report import BaseSide, Decision, HeadSide, Report, State
 from gradegate.model.result import Results
 from gradegate.model.runs import SideName
 from gradegate.model.settings import ReportSettings
+from gradegate.pipeline.audit import toothless
 from gradegate.pipeline.case_runner import CaseRunner
 from gradegate.pipeline.prepare import EvaluationRequest, Prepared, prepare
 from gradegate.pipeline.services import Services, open_runner
@@ -56,7 +57,9 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
         *over_budget(comparison.criteria, terms.gate.budget),
     )
     decision = decide(reasons, comparison.undecided, terms, request.accepted_by)
-    report = _report(prepared, runner, comparison, decision, services.today)
+    green = await toothless([pair.head for pair in prepared.pairs if pair.head])
+    told = (*comparison.remarks, *green)
+    report = _report(prepared, runner, replace(comparison, remarks=told), decision, services.today)
     results = {side: _results(side, report, request, runner) for side in runner.sides}
     return Evaluation(report, prepared.policy.report, results).masked(runner.secrets)
 

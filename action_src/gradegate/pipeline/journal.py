@@ -10,6 +10,8 @@ import asyncio
 import hashlib
 import json
 from collections import defaultdict
+from collections.abc import Iterator
+from itertools import count
 
 from gradegate.model.evalset import Case
 from gradegate.model.masking import SecretMasker
@@ -67,10 +69,18 @@ class Journal:
 
     def known(self, agent: str, case: Case) -> int:
         """How many first-pass runs of a case are kept, such as those of a baseline."""
-        number = 0
-        while self._store.get(KIND, self._key(agent, case, number + 1, Role.FIRST)) is not None:
-            number += 1
-        return number
+        return sum(1 for _ in self._kept(agent, case))
+
+    def first_passes(self, agent: str, case: Case) -> Iterator[Trace]:
+        """The first-pass runs of a case that are kept."""
+        return map(Trace.model_validate_json, self._kept(agent, case))
+
+    def _kept(self, agent: str, case: Case) -> Iterator[str]:
+        for number in count(1):
+            kept = self._store.get(KIND, self._key(agent, case, number, Role.FIRST))
+            if kept is None:
+                return
+            yield kept
 
     def is_of_another_job(self, agent: str, case: Case, run: int) -> bool:
         """Whether a first-pass run was made by another job than this, at whatever time."""

@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import add
-from typing import Any, ClassVar, NamedTuple, Self, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -27,6 +27,7 @@ from gradegate.ports import Ask, Needs
 
 Entry = float | Mapping[str, Any]
 """What an `EvalConfig` has under a criterion's name: a threshold, or options."""
+RunPart = Literal["answer", "calls"]
 NO_TURNS = "the case has no turns"
 WITH_THE_LAST = "judged together with the last turn"
 
@@ -42,6 +43,9 @@ class Criterion(AdkValue):
     """An `EvalConfig` entry to copy."""
     range: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """The lowest and the highest score; higher is better."""
+    asks_for: ClassVar[frozenset[RunPart]] = frozenset({"answer"})
+    """What of a run it should find fault with where that is missing, or another case's. Criteria
+    that look for harm ask for nothing: an agent that does nothing does none."""
     no_reference: ClassVar[Notice] = notice("score.no_expected_answer")
     """What a case lacks that has nothing to compare with."""
 
