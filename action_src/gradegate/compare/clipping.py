@@ -19,6 +19,13 @@ def clip(text: str, limit: int) -> str:
     return text if len(text) <= limit else f"{text[:limit]}{ELIDED}"
 
 
+def clip_middle(text: str, limit: int) -> str:
+    """Both ends of a text, such as a reason and the last lines of the log under it."""
+    if len(text) <= limit:
+        return text
+    return f"{text[: limit // 2]}{ELIDED}{text[-(limit - limit // 2) :]}"
+
+
 def clip_together(before: str, after: str, limit: int) -> tuple[str, str]:
     """Two texts of at most `limit` characters and a mark each, with all that differs if it fits.
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gradegate.compare.case_results import PairedResult, paired_results
+from gradegate.compare.causes import with_causes
 from gradegate.compare.criterion_table import (
     by_criterion,
     compare_criteria,
@@ -12,7 +13,7 @@ from gradegate.compare.criterion_table import (
     shifts_of,
     worst_shifts_of,
 )
-from gradegate.compare.evidence import evidence_of
+from gradegate.compare.evidence import evidence_of, first_question
 from gradegate.compare.gate import (
     Undecided,
     criterion_regressions,
@@ -67,8 +68,9 @@ def compare(terms: Terms, runs: Runs) -> Comparison:
     results = [one for own in paired for one in own]
     criteria, doubtful = _criteria(results, terms, runs)
     budgets = terms.gate.budget
-    cases = tuple(
-        _case(pair, own, terms, runs) for pair, own in zip(terms.pairs, paired, strict=True)
+    cases = with_causes(
+        [_case(pair, own, terms, runs) for pair, own in zip(terms.pairs, paired, strict=True)],
+        terms.pairs,
     )
     informing = informational(
         terms.pairs, runs.base, runs.head, terms.quarantined, alpha=terms.gate.alpha
@@ -148,6 +150,7 @@ def _case(pair: Pair, results: Sequence[PairedResult], terms: Terms, runs: Runs)
         moved_from=pair.moved_from,
         quarantined=pair.key in terms.quarantined,
         criteria={**_gone(pair), **{one.criterion: one.comparison() for one in results}},
+        asked=first_question(pair.case),
         evidence=_evidence(pair, results, runs),
         unmeasured=None if results else _unmeasured(runs.of("head", pair.key)),
     )

@@ -3,12 +3,19 @@
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from gradegate.compare.clipping import clip, clip_together
+from gradegate.compare.clipping import clip, clip_middle, clip_together
 from gradegate.criteria import registry
 from gradegate.criteria.base.judged import Judged
 from gradegate.model.evalset import Case, Invocation
-from gradegate.model.report import Evidence, JudgedItem, SideAnswer, ToolUse, TurnEvidence
-from gradegate.model.result import CaseResult, InvocationResult
+from gradegate.model.report import (
+    Evidence,
+    JudgedItem,
+    RunEvidence,
+    SideAnswer,
+    ToolUse,
+    TurnEvidence,
+)
+from gradegate.model.result import CaseResult, InvocationResult, Status
 from gradegate.model.runs import ScoredRun, Trace
 
 LONGEST_TEXT = 20_000
@@ -16,6 +23,8 @@ LONGEST_TEXT = 20_000
 
 Two longer texts are compared before they are cut: what differs stays.
 """
+LONGEST_QUESTION = 300
+"""Of a case's first question, which every case has in the report."""
 
 
 def evidence_of(case: Case, base: Sequence[ScoredRun], head: Sequence[ScoredRun]) -> Evidence:
@@ -33,7 +42,27 @@ def evidence_of(case: Case, base: Sequence[ScoredRun], head: Sequence[ScoredRun]
         ),
         base_error=_error(before),
         head_error=_error(after),
+        base_runs=tuple(map(_run, base)),
+        head_runs=tuple(map(_run, head)),
     )
+
+
+def first_question(case: Case) -> str:
+    """What the case begins with."""
+    scenario = case.definition.conversation_scenario
+    if scenario is not None:
+        return clip(scenario.starting_prompt, LONGEST_QUESTION)
+    turns = case.definition.turns
+    return clip(turns[0].user_content.text, LONGEST_QUESTION) if turns else ""
+
+
+def _run(run: ScoredRun) -> RunEvidence:
+    scores = {
+        name: one.score
+        for name, one in run.result.criteria.items()
+        if one.applies and one.status is not Status.INFORMATIONAL
+    }
+    return RunEvidence(role=run.role, status=run.result.status, scores=scores)
 
 
 def _turn_evidence(
@@ -87,7 +116,7 @@ def _invocations(run: ScoredRun | None) -> tuple[Invocation, ...]:
 
 def _error(run: ScoredRun | None) -> str | None:
     error = run.outcome.error if run and isinstance(run.outcome, Trace) else None
-    return _clip(error) if error else None
+    return clip_middle(error, LONGEST_TEXT) if error else None
 
 
 def _asked(*sources: Invocation | None) -> str:

@@ -21,18 +21,22 @@ class Pair:
     base: Case | None
     head: Case | None
 
+    @property
+    def case(self) -> Case:
+        """Head's, or base's where head has none."""
+        case = self.head or self.base
+        assert case is not None  # noqa: S101 - one of the two is there
+        return case
+
     @cached_property
     def key(self) -> CaseKey:
         """Head's name for it, or base's where head has none."""
-        case = self.head or self.base
-        assert case is not None  # noqa: S101 - one of the two is there
-        return case.key
+        return self.case.key
 
     @property
     def line(self) -> int:
         """Where it begins in its file."""
-        case = self.head or self.base
-        return case.line if case else 1
+        return self.case.line
 
     @cached_property
     def change(self) -> Change:

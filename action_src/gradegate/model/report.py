@@ -14,7 +14,7 @@ from pydantic import Field, field_serializer
 from gradegate.model.base import Value
 from gradegate.model.evalset import CaseKey
 from gradegate.model.notice import Notice, as_notice, as_notices, is_none, text_beside
-from gradegate.model.result import Usage
+from gradegate.model.result import Status, Usage
 
 REPORT_SCHEMA: Final = "gradegate/report/v1"
 
@@ -197,12 +197,24 @@ class TurnEvidence(Value):
     judged: tuple[JudgedItem, ...] = ()
 
 
+class RunEvidence(Value):
+    """One run of a case: what it was made for, and how it came out."""
+
+    role: str
+    status: Status
+    scores: dict[str, float | None] = Field(default_factory=dict)
+    """By criterion, of those that pass or fail; None: none could be had."""
+
+
 class Evidence(Value):
     """What a view shows of a case that needs attention."""
 
     turns: tuple[TurnEvidence, ...] = ()
     base_error: str | None = None
     head_error: str | None = None
+    base_runs: tuple[RunEvidence, ...] = ()
+    """All of them, in the order made; the turns are those of one."""
+    head_runs: tuple[RunEvidence, ...] = ()
 
 
 class CaseComparison(Value):
@@ -216,6 +228,10 @@ class CaseComparison(Value):
     moved_from: str | None = None
     quarantined: bool = False
     criteria: dict[str, CaseCriterion] = Field(default_factory=dict)
+    asked: str = Field(default="", exclude_if=not_)
+    """The first question."""
+    cause: Notice | None = Field(default=None, exclude_if=is_none)
+    """What got worse, in words that cases with the same cause share; None: nothing did."""
     evidence: Evidence = Evidence()
     unmeasured: Notice | None = Field(default=None, exclude_if=is_none)
     """Why no criterion says anything of head's case; None where one should."""
@@ -230,6 +246,21 @@ class CaseComparison(Value):
         return evidence.model_dump(mode="json", exclude_defaults=True)
 
 
+class Touched(Value):
+    """A part of the agent that the pull request changes, and how many cases came by it."""
+
+    suite: str = ""
+    kind: Literal["tool", "agent", "instruction"]
+    name: str
+    path: str = ""
+    """Where it is defined, from the top of the repository; empty: not known."""
+    line: int = Field(default=1, ge=1, le=2**31 - 1)
+    cases: int = 0
+    """In how many cases head called it, or had it speak."""
+    total: int = 0
+    """Of how many cases that were run."""
+
+
 class Report(Value):
     """The `report.json` file."""
 
@@ -239,6 +270,8 @@ class Report(Value):
     head: HeadSide = HeadSide()
     criteria: tuple[CriterionComparison, ...] = ()
     cases: tuple[CaseComparison, ...] = ()
+    touched: tuple[Touched, ...] = Field(default=(), exclude_if=not_)
+    """What of the agent's definition the pull request changes, where that could be told."""
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = Field(default=(), exclude_if=not_)

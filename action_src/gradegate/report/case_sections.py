@@ -20,8 +20,8 @@ from gradegate.model.report import (
     SideAnswer,
     Verdict,
 )
+from gradegate.report.calls import call
 from gradegate.report.escape import clip, one_line
-from gradegate.report.turns import call
 
 LONGEST_QUOTE = 160
 

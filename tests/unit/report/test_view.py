@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from gradegate.report import junit
+from gradegate.report.answers import Line
 from gradegate.report.tables import EfficiencyView
-from gradegate.report.turns import Difference, JudgedView, Line, TurnView
+from gradegate.report.turns import Difference, JudgedView, TurnView
 from gradegate.report.view import CaseView, ReportView, ScoreView, SectionView
 
 TEMPLATES = Path(__file__).parents[3] / "templates"
