@@ -17,6 +17,8 @@ from gradegate.report import fit
 from gradegate.report.case_sections import ATTENTION, Section
 from gradegate.report.escape import clean, clip, one_line
 from gradegate.report.fit import Measure
+from gradegate.report.page.charts import charts_of
+from gradegate.report.page.data import embedded
 from gradegate.report.templates import render_template
 from gradegate.report.view import CaseView, ReportView, build
 
@@ -232,7 +234,16 @@ class _Rendering:
 
     def html(self) -> str:
         """The page."""
-        return self._whole("page.html.j2")
+        from markupsafe import Markup
+
+        data = embedded(self.report, self.whole, self.words)
+        values = {
+            "view": self.whole,
+            "charts": charts_of(self.report, self.words),
+            "data": Markup(data.text),  # noqa: S704 - no text in it can end its element
+            "packed": data.packed,
+        }
+        return render_template("page.html.j2", values, self.words, self.template_dir)
 
     def junit(self) -> str:
         """For dashboards of tests."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from gradegate.locales import Locale, templates_dir
 from gradegate.model.errors import FileError, InputError
 from gradegate.report import escape
+from gradegate.report.page.script import MAIN, script
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -131,7 +132,12 @@ def _assets() -> dict[str, Callable[[str], Any]]:
     from markupsafe import Markup
 
     def asset(name: str) -> Any:
-        return Markup((templates_dir() / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+        text = (
+            script()
+            if name == MAIN
+            else (templates_dir() / "page" / name).read_text(encoding="utf-8")
+        )
+        return Markup(text)  # noqa: S704 - our own file
 
     def digest(name: str) -> str:
         found = hashlib.sha256(asset(name).encode()).digest()

@@ -83,6 +83,8 @@ class ScoreView:
     settles: str = ""
     """What it would take to be sure, where it is uncertain."""
     attention: bool = False
+    moved: bool = False
+    """Whether it is anything else than unchanged."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,11 @@ class CaseView:
     def place(self) -> str:
         """File and line, as editors take it."""
         return f"{self.path}:{self.line}"
+
+    @property
+    def source(self) -> CaseComparison:
+        """The case as the report has it."""
+        return self._source
 
     @cached_property
     def turns(self) -> tuple[TurnView, ...]:
@@ -281,6 +288,7 @@ def _score(name: str, one: CaseCriterion, words: Locale) -> ScoreView:
         runs=f"{runs[0]} → {runs[1]}" if sum(one.runs) else locales.NOTHING,
         verdict=_verdict(one, words),
         attention=one.falls_short or one.verdict is Verdict.REGRESSED,
+        moved=one.verdict is not Verdict.UNCHANGED,
     )
 
 

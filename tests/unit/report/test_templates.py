@@ -32,7 +32,7 @@ def test_a_template_is_compiled_once(tmp_path: Path) -> None:
     """However many views are made of it: those for Markdown share two."""
     assert compiled("comment", folder=tmp_path) == 3
     assert compiled("summary", "check", folder=tmp_path) == 3
-    assert compiled(*FORMATS, folder=tmp_path) == 3  # page, junit, text
+    assert compiled(*FORMATS, folder=tmp_path) == 4  # page, its parts, junit, text
     assert compiled(*FORMATS, *FORMATS, folder=tmp_path) == 0
 
 

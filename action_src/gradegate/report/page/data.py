@@ -1,0 +1,216 @@
+"""What the page's script is handed: the cases in words and numbers, ready to be laid out.
+
+Small reports are embedded as JSON that a person can read; large ones are packed.
+"""
+
+import base64
+import json
+import zlib
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import Any
+
+from gradegate import locales
+from gradegate.locales import Locale, Sentence
+from gradegate.model.report import Evidence, JudgedItem, Report, SideAnswer, TurnEvidence
+from gradegate.report.case_sections import ATTENTION, Section
+from gradegate.report.escape import clean
+from gradegate.report.links import case_address
+from gradegate.report.turns import call
+from gradegate.report.view import CaseView, ReportView, ScoreView
+
+LARGEST_PLAIN = 200_000
+"""In characters: below, being readable is worth more than being small."""
+WORDS = ("page.", "side.", "column.", "cases.", "label.blocking", "list.comma")
+"""The phrases that the script says itself."""
+SIGNS = {
+    Section.REGRESSED: "bad",
+    Section.NEW_FAILURE: "bad",
+    Section.REMOVED: "gone",
+    Section.LOOSENED: "loose",
+    Section.THRESHOLD: "low",
+    Section.INCONCLUSIVE: "unsure",
+    Section.FLAKY: "flaky",
+    Section.IMPROVED: "better",
+    Section.UNMEASURED: "empty",
+    Section.EDITED: "edited",
+    Section.QUARANTINED: "apart",
+    Section.REST: "good",
+}
+"""By name in signs.svg; what each means always stands beside it."""
+
+
+PASSED, FAILED = {"yes", "valid", "supported"}, {"no", "invalid", "unsupported", "contradictory"}
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The data as it stands in the page: text that cannot end the element it is in."""
+
+    text: str
+    packed: bool
+
+
+def embedded(report: Report, view: ReportView, words: Locale) -> Embedded:
+    """What the page shows of the report."""
+    text = json.dumps(page_data(report, view, words), ensure_ascii=False, separators=(",", ":"))
+    if len(text) <= LARGEST_PLAIN:
+        return Embedded(text.replace("<", "\\u003c"), packed=False)
+    return Embedded(base64.b64encode(zlib.compress(text.encode(), 9)).decode(), packed=True)
+
+
+def page_data(report: Report, view: ReportView, words: Locale) -> dict[str, Any]:
+    """Everything the script needs, nothing in it that cannot be seen."""
+    aside = {one.name for one in report.criteria if one.informational}
+    data: dict[str, Any] = _seen(
+        {
+            "language": words.language,
+            "phrases": {k: v for k, v in words.phrases.items() if k.startswith(WORDS)},
+            "statuses": [
+                {
+                    "key": section.group,
+                    "label": words(f"page.status.{section.group}"),
+                    "sign": SIGNS[section.group],
+                    "attention": section.group in ATTENTION,
+                }
+                for section in view.sections
+            ],
+            "cases": [
+                _case(case, aside, words) for section in view.sections for case in section.cases
+            ],
+        }
+    )
+    return data
+
+
+def _seen(value: Any) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, dict):
+        return {key: _seen(inner) for key, inner in value.items()}
+    return [_seen(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _case(case: CaseView, aside: Collection[str], words: Locale) -> dict[str, Any]:
+    source = case.source
+    drops = [
+        one.delta
+        for name, one in source.criteria.items()
+        if one.delta is not None and name not in aside
+    ]
+    return {
+        "id": case_address(source.key),
+        "name": case.name,
+        "suite": case.suite,
+        "path": case.path,
+        "line": case.line,
+        "place": case.place,
+        "status": case.group,
+        "sign": SIGNS[case.group],
+        "label": case.label,
+        "why": [_pieces(said) for said in case.why],
+        "scores": [_score(score) for score in case.scores],
+        **_given(
+            drop=min(drops, default=None),
+            blocking=case.blocking,
+            remark=case.remark,
+            runs=next((score.runs for score in case.scores if _tells(score)), ""),
+            turns=[_turn(turn, words) for turn in source.evidence.turns],
+            errors=_errors(source.evidence),
+        ),
+    }
+
+
+def _tells(score: ScoreView) -> bool:
+    return score.attention and score.runs != locales.NOTHING
+
+
+def _given(**values: Any) -> dict[str, Any]:
+    """What there is: of ten thousand cases most have nothing to tell."""
+    return {name: value for name, value in values.items() if value}
+
+
+def _errors(evidence: Evidence) -> dict[str, Any]:
+    return _given(base=evidence.base_error, head=evidence.head_error)
+
+
+def _pieces(said: Sentence) -> list[Any]:
+    return [{"code": piece.text} if piece.code else piece.text for piece in said.pieces]
+
+
+def _score(score: ScoreView) -> dict[str, Any]:
+    return {
+        "name": score.name,
+        "base": score.base,
+        "head": score.head,
+        "delta": score.delta,
+        "needed": score.needed,
+        "runs": score.runs,
+        "p": score.p_value,
+        "verdict": score.verdict,
+        "sign": "bad" if score.attention else None,
+        **_given(attention=score.attention, moved=score.moved),
+    }
+
+
+def _turn(turn: TurnEvidence, words: Locale) -> dict[str, Any]:
+    steps = list(_steps(turn, words))
+    return {
+        "asked": turn.asked,
+        "expected": _side(turn.expected),
+        "base": _side(turn.base),
+        "head": _side(turn.head),
+        "steps": steps,
+        "differs": _differs(turn),
+        "judged": [_judged(one, words) for one in turn.judged],
+    }
+
+
+def _differs(turn: TurnEvidence) -> bool:
+    wanted = turn.base or turn.expected
+    return bool(turn.judged) or (
+        turn.head is not None and wanted is not None and wanted != turn.head
+    )
+
+
+def _side(said: SideAnswer | None) -> dict[str, Any] | None:
+    if said is None:
+        return None
+    return {"text": said.text, "calls": [call(tool) for tool in said.tools]}
+
+
+def _judged(one: JudgedItem, words: Locale) -> dict[str, Any]:
+    sides = [words.word("judged", side) for side in (one.base, one.head) if side is not None]
+    return {
+        "criterion": one.criterion,
+        "subject": one.subject or words("turn.whole"),
+        "verdicts": " → ".join(sides),
+        "reason": one.reason or "",
+        "sign": "bad" if one.head in FAILED else "good" if one.head in PASSED else "unsure",
+    }
+
+
+def _steps(turn: TurnEvidence, words: Locale) -> Iterator[dict[str, Any]]:
+    sides = [turn.expected, turn.base, turn.head]
+    rows = zip_longest(*([call(tool) for tool in side.tools] if side else [] for side in sides))
+    for expected, base, head in rows:
+        wanted = expected if turn.expected else base
+        kind = (
+            "same"
+            if head == wanted
+            else "missing"
+            if head is None
+            else "extra"
+            if wanted is None
+            else "differs"
+        )
+        mark = {"same": "=", "missing": locales.MINUS, "extra": "+", "differs": "≠"}[kind]
+        yield {
+            "kind": kind,
+            "mark": mark,
+            "label": words(f"page.step.{kind}"),
+            "expected": expected,
+            "base": base,
+            "head": head,
+        }
