@@ -164,6 +164,10 @@ class Store(Protocol):
         """Drop units that must not be taken for finished by the next job."""
         ...
 
+    def news(self, kind: str) -> dict[str, str]:
+        """The units of a kind that this job has put."""
+        ...
+
 
 class Posted(NamedTuple):
     """Something now visible on GitHub."""

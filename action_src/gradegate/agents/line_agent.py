@@ -253,11 +253,14 @@ class CommandAgent:
 
     async def run(self, case: Case, run: int) -> Trace | NotRun:
         """Run one case from the start, when one of the agent's sessions is free."""
+        clock = asyncio.get_running_loop().time
         async with self._slots:
+            began = clock()
             dialogue = await self._attempt(case, run, alone=False)
             failure = dialogue.failure
             if isinstance(failure, Failure) and not failure.certain:
                 dialogue = await self._attempt(case, run, alone=True)
+            took = clock() - began
         if isinstance(dialogue.failure, NotRun):
             return dialogue.failure
         if dialogue.failure and dialogue.failure.cause:
@@ -269,6 +272,7 @@ class CommandAgent:
             run=run,
             invocations=dialogue.invocations,
             error=dialogue.failure and dialogue.failure.reason,
+            seconds=round(took, 3),
         )
 
     async def _attempt(self, case: Case, run: int, *, alone: bool) -> Dialogue:

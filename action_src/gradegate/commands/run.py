@@ -6,11 +6,13 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from gradegate.commands.options import add_answers, add_sides, count, reading
+from gradegate.commands.options import add_answers, add_sides, count, reading, say
 from gradegate.locales import languages
+from gradegate.model.errors import InputError
 from gradegate.model.overrides import READERS, Overrides, read_shard
-from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept
+from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept, run_shard
 from gradegate.pipeline.prepare import CaseFilter, EvaluationRequest
+from gradegate.pipeline.shards import shard_done, write_shard
 from gradegate.ports import Machine
 from gradegate.progress import run_until_signal
 from gradegate.report.render import EXIT_CODES, ViewOptions, render_views, writable
@@ -54,7 +56,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--shard",
         type=reading("shard", read_shard),
         metavar="N/M",
-        help="only this part of the cases, as in 2/8",
+        help="run only this part of the cases, as in 2/8, and decide nothing",
+    )
+    parser.add_argument(
+        "--shards",
+        type=Path,
+        metavar="DIR",
+        help="decide by what the shards have run whose files are here",
     )
     parser.add_argument(
         "--working-directory",
@@ -90,7 +98,8 @@ def run(options: Namespace, environ: Mapping[str, str]) -> int:
         repo=repo,
         revisions=Revisions(head=options.head, base=options.base),
         overrides=overrides,
-        cases=CaseFilter(case=options.case, shard=options.shard),
+        cases=CaseFilter(case=options.case),
+        shards=options.shards,
         folder=options.working_directory,
         accepted_by="" if options.accept else None,
     )
@@ -104,11 +113,30 @@ def run(options: Namespace, environ: Mapping[str, str]) -> int:
     store = store_path(environ, options.store)
     if options.dry_run:
         return _dry_run(request, machine, store)
+    if options.shard is not None:
+        return _run_shard(request, machine, store, options)
     if options.out is not None:
         writable(options.out)
     with services(machine, store) as outside:
         evaluation = run_until_signal(evaluate(request, outside))
     return _show(evaluation, options.out, options.language)
+
+
+def _run_shard(
+    request: EvaluationRequest, machine: Machine, store: Path, options: Namespace
+) -> int:
+    """Run one part of the cases into files; the exit code says nothing of how they came out."""
+    if options.out is None or options.shards is not None:
+        raise InputError(
+            "`--shard` writes what it ran into the folder of `--out`; `--shards` decides by such "
+            "files later: name `--out DIR` with the one, and the folder with the other"
+        )
+    writable(options.out)
+    with services(machine, store) as outside:
+        outcome = run_until_signal(run_shard(request, outside, options.shard))
+    say(f"wrote {write_shard(options.out, outcome)}")
+    say(shard_done(outcome))
+    return 0
 
 
 def _dry_run(request: EvaluationRequest, machine: Machine, store: Path) -> int:

@@ -84,7 +84,7 @@ def compare(terms: Terms, runs: Runs) -> Comparison:
             *removed_cases(terms.pairs),
         ),
         undecided=(
-            *nothing_measured(cases, terms),
+            *nothing_measured(cases),
             *always_failing(terms, runs),
             *undecided_cases(results, terms),
             *undecided_criteria(criteria, doubtful),
@@ -107,10 +107,10 @@ def _criteria(
     )
 
 
-def nothing_measured(cases: Sequence[CaseComparison], terms: Terms) -> Iterator[Undecided]:
+def nothing_measured(cases: Sequence[CaseComparison]) -> Iterator[Undecided]:
     """No case at all, or none that any criterion says anything of: nobody looked at the agent."""
     there = [case for case in cases if case.change is not Change.REMOVED]
-    if terms.is_shard or any(case.unmeasured is None for case in there):
+    if any(case.unmeasured is None for case in there):
         return
     why = {case.unmeasured.text: case.unmeasured for case in there if case.unmeasured}
     told = (

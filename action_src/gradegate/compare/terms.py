@@ -24,8 +24,6 @@ class Terms:
     rerunnable: frozenset[tuple[SideName, str]] = frozenset()
     """Suites whose agent can be run again on a side; a recording cannot."""
     quarantined: frozenset[CaseKey] = frozenset()
-    is_shard: bool = False
-    """Whether other shards have the rest of the cases, so that few or none here say nothing."""
 
     @property
     def thresholds_only(self) -> frozenset[str]:

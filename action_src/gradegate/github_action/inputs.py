@@ -19,6 +19,7 @@ class Mode(StrEnum):
     EVALUATE = "evaluate"
     PUBLISH = "publish"
     BASELINE = "baseline"
+    MERGE = "merge"
 
 
 class Inputs(Value):
@@ -38,6 +39,7 @@ class Inputs(Value):
     language: Language | None = None
     check_name: str = "gradegate"
     shard: Shard | None = None
+    shards_dir: str = ".gradegate/shards"
     store: str | None = None
     working_directory: str = "."
     report_dir: str = ".gradegate/report"
@@ -90,6 +92,7 @@ _READ: dict[str, Callable[[str, str], object]] = {
     "mode": read_choice(*Mode),
     "check_name": read_text,
     "shard": read_shard,
+    "shards_dir": read_text,
     "store": read_text,
     "working_directory": read_text,
     "report_dir": read_text,

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from gradegate import wiring
+from gradegate.compare.next_runs import BASELINE_RUNS
 from gradegate.files.report_json import read_report
 from gradegate.github_action.acceptance import acceptance_of
 from gradegate.github_action.event import read_event
@@ -16,6 +17,7 @@ from gradegate.github_action.plan import (
     Plan,
     Publish,
     Refuse,
+    RunShard,
     Skip,
     plan_for,
 )
@@ -23,8 +25,9 @@ from gradegate.github_action.step import REPORT_FILE, WorkflowStep
 from gradegate.model.errors import InputError
 from gradegate.model.report import Report
 from gradegate.model.settings import ReportSettings
-from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept
-from gradegate.pipeline.prepare import CaseFilter, EvaluationRequest
+from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept, run_shard
+from gradegate.pipeline.prepare import EvaluationRequest
+from gradegate.pipeline.shards import shard_done, write_shard
 from gradegate.ports import Audience, Skipped
 from gradegate.progress import run_until_signal
 from gradegate.report.render import render_views
@@ -62,6 +65,8 @@ def perform(plan: Plan, step: WorkflowStep, file: Path | None = None) -> int:
             return _publish_from_file(plan, step, file or step.report_folder / REPORT_FILE)
         case Evaluate():
             return _evaluate_and_publish(plan, step)
+        case RunShard():
+            return _run_shard(plan, step)
 
 
 def _step(environ: Mapping[str, str]) -> WorkflowStep:
@@ -77,7 +82,7 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
     repo = step.repository()
     audience = Audience(
         sha=plan.check_sha or repo.resolve(plan.revisions.head),
-        pull_request=None if step.inputs.shard else plan.pull_request,
+        pull_request=plan.pull_request,
         check_name=step.inputs.check_name,
         may_write=plan.may_write,
     )
@@ -94,7 +99,7 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
             repo=repo,
             revisions=plan.revisions,
             overrides=step.inputs.overrides,
-            cases=CaseFilter(shard=step.inputs.shard),
+            shards=step.shards_folder if plan.merges else None,
             folder=step.inputs.working_directory,
             accepted_by=accepted.who,
             token=token.get_secret_value(),
@@ -136,11 +141,32 @@ def _store_runs(plan: Baseline, step: WorkflowStep) -> int:
         repo=repo,
         revisions=Revisions(head=plan.head, base=NO_BASE),
         overrides=step.inputs.overrides,
+        shards=step.shards_folder if plan.merges else None,
         folder=step.inputs.working_directory,
     )
     with wiring.services(step.machine(repo), step.store) as services:
         results = run_until_signal(baseline(request, services))
     step.say(kept(results, step.store))
+    return 0
+
+
+def _run_shard(plan: RunShard, step: WorkflowStep) -> int:
+    """Run one part of the cases for the job that merges; nothing is said of it elsewhere."""
+    repo = step.checkout()
+    token = step.inputs.github_token
+    request = EvaluationRequest(
+        repo=repo,
+        revisions=plan.revisions,
+        overrides=step.inputs.overrides,
+        folder=step.inputs.working_directory,
+        token=token.get_secret_value() if token else None,
+    )
+    at_least = BASELINE_RUNS if plan.keeps else 1
+    with wiring.services(step.machine(repo), step.store) as services:
+        outcome = run_until_signal(run_shard(request, services, plan.shard, at_least))
+    file = write_shard(step.report_folder, outcome)
+    step.finish_shard(file)
+    step.say(f"gradegate: {shard_done(outcome)}")
     return 0
 
 

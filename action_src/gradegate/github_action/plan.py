@@ -13,8 +13,9 @@ from gradegate.github_action.event import (
 )
 from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.model.base import Value
+from gradegate.model.overrides import Shard
 from gradegate.sides.checkout import Revisions
-from gradegate.sides.git import WORKTREE
+from gradegate.sides.git import NO_BASE, WORKTREE
 
 HEAD = "HEAD"
 ACCEPT_LABEL = "gradegate-accept"
@@ -37,12 +38,28 @@ class Evaluate(Value):
     """Who has set it just now."""
     queued: int | None = None
     """The pull request that a merge queue asks about."""
+    merges: bool = False
+    """Whether shards have made the first pass."""
 
 
 class Baseline(Value):
     """Evaluate one side and keep it for the pull requests to come."""
 
     head: str
+    merges: bool = False
+    """Whether shards have made the runs."""
+
+
+class RunShard(Value):
+    """Make the first pass of one part of the cases, and leave it to the job that merges.
+
+    It writes no check, comment or decision: of several jobs' checks the newest would count.
+    """
+
+    revisions: Revisions
+    shard: Shard
+    keeps: bool = False
+    """Whether this is a baseline's part, which is measured more than once."""
 
 
 class Publish(Value):
@@ -65,7 +82,7 @@ class Refuse(Value):
     reason: str
 
 
-Plan = Evaluate | Baseline | Publish | Skip | Refuse
+Plan = Evaluate | Baseline | RunShard | Publish | Skip | Refuse
 
 DANGEROUS = (
     "pull_request_target hands the job base's secrets and a token that may write, so the pull "
@@ -82,10 +99,9 @@ def plan_for(event: Event, inputs: Inputs) -> Plan:
         return Skip(reason=f"{event.ref} was deleted")
     plan = _asked(event, inputs.mode)
     if isinstance(plan, Evaluate) and inputs.base is not None:
-        return plan.model_copy(
-            update={"revisions": Revisions(head=plan.revisions.head, base=inputs.base)}
-        )
-    return plan
+        revisions = Revisions(head=plan.revisions.head, base=inputs.base)
+        plan = plan.model_copy(update={"revisions": revisions})
+    return plan if inputs.shard is None else _part(plan, inputs.shard)
 
 
 def _asked(event: Event, mode: Mode) -> Plan:
@@ -98,6 +114,36 @@ def _asked(event: Event, mode: Mode) -> Plan:
             return Baseline(head=WORKTREE if isinstance(event, Local) else HEAD)
         case Mode.PUBLISH:
             return _publish(event)
+        case Mode.MERGE:
+            return _merge(event)
+
+
+def _merge(event: Event) -> Plan:
+    """What the event would have done in one job, by what shards have run."""
+    if isinstance(event, WorkflowRun):
+        return Refuse(
+            reason="`mode: merge` runs agents, and so belongs into the workflow that ran the "
+            "shards: on workflow_run leave `mode` out, and the report of that workflow is posted"
+        )
+    plan = _usual(event)
+    if isinstance(plan, Evaluate | Baseline):
+        return plan.model_copy(update={"merges": True})
+    return plan
+
+
+def _part(plan: Plan, shard: Shard) -> Plan:
+    """One part of what was planned."""
+    match plan:
+        case Evaluate(merges=True) | Baseline(merges=True):
+            return Refuse(
+                reason="`mode: merge` decides by all shards: leave `shard` out of its step"
+            )
+        case Evaluate():
+            return RunShard(revisions=plan.revisions, shard=shard)
+        case Baseline():
+            revisions = Revisions(head=plan.head, base=NO_BASE)
+            return RunShard(revisions=revisions, shard=shard, keeps=True)
+    return plan
 
 
 def _usual(event: Event) -> Plan:

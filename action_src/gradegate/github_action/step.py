@@ -112,22 +112,28 @@ class WorkflowStep:
         """Where the report's files go."""
         return self.workspace / self.inputs.report_dir
 
+    @property
+    def shards_folder(self) -> Path:
+        """Where the files of the shards were downloaded to."""
+        return self.workspace / self.inputs.shards_dir
+
     @cached_property
     def secrets(self) -> SecretMasker:
         """The values that nothing of ours may show."""
         return known_secrets(self.environ)
 
-    @property
-    def _report_in_outputs(self) -> Path:
+    def _in_outputs(self, path: Path) -> Path:
         """As later steps find it: the workspace has another path outside the container."""
-        folder = Path(os.path.normpath(self.report_folder.absolute()))
+        path = Path(os.path.normpath(path.absolute()))
         top = Path(os.path.normpath(self.workspace.absolute()))
-        return folder.relative_to(top) if folder.is_relative_to(top) else folder
+        return path.relative_to(top) if path.is_relative_to(top) else path
 
     @property
     def files(self) -> "WorkspaceFiles":
         """What we keep in the workspace."""
-        return WorkspaceFiles(self.workspace, self.cache, self.report_folder, self.store)
+        return WorkspaceFiles(
+            self.workspace, self.cache, self.report_folder, self.store, self.shards_folder
+        )
 
     def machine(self, repo: Repo) -> Machine:
         """The runner we are on."""
@@ -185,10 +191,17 @@ class WorkflowStep:
 
     def finish(self, report: Report, views: Views, urls: Mapping[str, str]) -> None:
         """Outputs, step summary and log, as rendered."""
-        if path := self.environ.get("GITHUB_OUTPUT"):
-            write_outputs(Path(path), {**outputs_of(report, self._report_in_outputs), **urls})
+        self._write_outputs({**outputs_of(report, self._in_outputs(self.report_folder)), **urls})
         self.append_summary(views.summary)
         self.say(views.text)
+
+    def finish_shard(self, file: Path) -> None:
+        """The one output of a shard: what a later step uploads."""
+        self._write_outputs({"shard": str(self._in_outputs(file))})
+
+    def _write_outputs(self, outputs: Mapping[str, str]) -> None:
+        if path := self.environ.get("GITHUB_OUTPUT"):
+            write_outputs(Path(path), outputs)
 
     def append_summary(self, markdown: str) -> None:
         """Add to the summary on the page of the workflow's run."""
@@ -222,11 +235,12 @@ class WorkspaceFiles:
     folder: Path
     report: Path
     store: Path
+    shards: Path
 
     @property
     def places(self) -> tuple[Path, ...]:
         """All of them that lie in the workspace."""
-        all_of_them = (self.folder, self.report, self.store)
+        all_of_them = (self.folder, self.report, self.store, self.shards)
         return tuple(place for place in all_of_them if self._below(place) is not None)
 
     def refuse_foreign(self, repo: Repo) -> None:

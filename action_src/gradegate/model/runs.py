@@ -10,7 +10,7 @@ from pydantic import Field
 
 from gradegate.model.base import Value
 from gradegate.model.evalset import CaseKey, Invocation
-from gradegate.model.notice import Notice, as_notice, with_code
+from gradegate.model.notice import Notice, as_notice, is_none, with_code
 from gradegate.model.result import CaseResult
 
 TRACES_SCHEMA: Final = "gradegate/traces/v1"
@@ -25,6 +25,8 @@ class Trace(Value):
     run: int = Field(default=1, ge=1)
     invocations: tuple[Invocation, ...] = ()
     error: str | None = None
+    seconds: float | None = Field(default=None, ge=0, exclude_if=is_none)
+    """How long the agent took, if that was measured."""
 
     @property
     def key(self) -> CaseKey:

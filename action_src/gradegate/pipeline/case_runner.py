@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from gradegate.compare.stored_base import refreshed
@@ -10,7 +10,17 @@ from gradegate.model.evalset import Case, CaseKey
 from gradegate.model.masking import SecretMasker
 from gradegate.model.notice import Notice, notice
 from gradegate.model.result import Results, Usage
-from gradegate.model.runs import NotRun, Role, RunRequest, Runs, ScoredRun, SideName, Trace
+from gradegate.model.runs import (
+    SIDES,
+    NotRun,
+    Role,
+    RunRequest,
+    Runs,
+    ScoredRun,
+    SideName,
+    Trace,
+)
+from gradegate.model.shard import RunOfShard
 from gradegate.pipeline.journal import Journal
 from gradegate.pipeline.occurrences import Occurrences
 from gradegate.pipeline.score import score_run
@@ -64,6 +74,8 @@ class CaseRunner:
         self._deadline = deadline
         """When to stop running agents, by the event loop's clock; None: never."""
         self._progress = progress
+        self._ran: set[SideName] = set()
+        """Sides that ran on another machine."""
         self._occurrences: defaultdict[tuple[SideName, CaseKey], Occurrences] = defaultdict(
             Occurrences
         )
@@ -72,6 +84,34 @@ class CaseRunner:
         """Make what is wanted, given what there is, until nothing more is."""
         while missing := self.runs.missing(wanted(self.runs)):
             await self._make(missing)
+
+    def load(self, runs: Iterable[RunOfShard], ran: Iterable[SideName]) -> None:
+        """Take in runs of another machine, as if they had been made here."""
+        self._ran.update(ran)
+        for one in runs:
+            side, key, run = one.side, one.result.key, one.scored()
+            agent = self.sides.get(side, {}).get(key.suite)
+            if agent is None:  # base's cannot be run here: nothing is compared with it
+                continue
+            if agent.runner.rerunnable:
+                self._journal.load(agent.identity, self._cases[key], run)
+            self._occurrences[side, key].load(run.result.run, one.asked)
+            self.runs.add(side, key, run)
+
+    def made(self) -> Iterator[RunOfShard]:
+        """All runs so far, for another machine to load."""
+        for side in SIDES:
+            runs = self.runs.base if side == "base" else self.runs.head
+            for key in sorted(runs):
+                for run in runs[key]:
+                    yield RunOfShard(
+                        side=side,
+                        role=run.role,
+                        result=run.result,
+                        trace=run.outcome if isinstance(run.outcome, Trace) else None,
+                        of_another_job=run.of_another_job,
+                        asked=self._occurrences[side, key].asked_by(run.result.run),
+                    )
 
     @property
     def secrets(self) -> SecretMasker:
@@ -90,6 +130,8 @@ class CaseRunner:
     def was_run(self, side: SideName) -> bool:
         """Whether a side's agents really ran, and were not all read from the store."""
         agents = self.sides[side].values()
+        if side in self._ran:
+            return True
         recorded = not all(agent.runner.rerunnable for agent in agents)
         return recorded or any(self._journal.made.get(agent.identity) for agent in agents)
 

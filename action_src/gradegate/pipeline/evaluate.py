@@ -8,20 +8,40 @@ from functools import partial
 from pathlib import Path
 
 from gradegate.compare.comparison import Comparison, compare
-from gradegate.compare.gate import decide, over_budget, unmeasured
+from gradegate.compare.gate import Undecided, decide, over_budget, unmeasured
 from gradegate.compare.next_runs import BASELINE_RUNS, first_pass, wanted_runs
 from gradegate.compare.terms import Terms
+from gradegate.judge.cache import ANSWER
 from gradegate.model.evalset import CaseKey
 from gradegate.model.masking import SecretMasker
 from gradegate.model.notice import Notice, notice, texts_of
-from gradegate.model.report import BaseSide, Decision, HeadSide, Report, State
+from gradegate.model.overrides import Shard
+from gradegate.model.report import (
+    BaseSide,
+    Decision,
+    HeadSide,
+    Reason,
+    ReasonKind,
+    Report,
+    State,
+)
 from gradegate.model.result import Results
 from gradegate.model.runs import SideName
 from gradegate.model.settings import ReportSettings
+from gradegate.model.shard import ShardFile
+from gradegate.pipeline import durations
 from gradegate.pipeline.audit import toothless
 from gradegate.pipeline.case_runner import CaseRunner
 from gradegate.pipeline.prepare import EvaluationRequest, Prepared, prepare
 from gradegate.pipeline.services import Services, open_runner
+from gradegate.pipeline.shards import (
+    ShardOutcome,
+    ShardSet,
+    cut,
+    nothing_to_run,
+    origin_of,
+    read_shards,
+)
 
 
 @dataclass(frozen=True)
@@ -41,15 +61,18 @@ class Evaluation:
 async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation:
     """Evaluate both sides, compare and decide."""
     with prepare(request) as prepared:
-        if prepared.nothing_changed and not request.cases.is_partial:
+        if prepared.nothing_changed and request.cases.case is None:
             unchanged = Evaluation(_nothing_changed(prepared), prepared.policy.report)
             return unchanged.masked(services.masker)
+        shards = read_shards(request.shards, prepared)
+        if shards.troubles:
+            incomplete = Evaluation(_incomplete(prepared, shards), prepared.policy.report)
+            return incomplete.masked(services.masker)
         async with open_runner(prepared, services) as runner:
-            terms = replace(
-                terms_of(prepared, runner, services.today),
-                is_shard=request.cases.shard is not None,
-            )
+            shards.load_into(runner, services.store)
+            terms = terms_of(prepared, runner, services.today)
             await runner.make_wanted(partial(wanted_runs, terms))
+    shards.add_costs_to(runner)
     comparison = compare(terms, runner.runs)
     reasons = (
         *comparison.reasons,
@@ -60,19 +83,52 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
     green = await toothless([pair.head for pair in prepared.pairs if pair.head])
     told = (*comparison.remarks, *green)
     report = _report(prepared, runner, replace(comparison, remarks=told), decision, services.today)
-    results = {side: _results(side, report, request, runner) for side in runner.sides}
+    results = {side: _results(side, prepared, runner) for side in runner.sides}
     return Evaluation(report, prepared.policy.report, results).masked(runner.secrets)
 
 
-async def baseline(request: EvaluationRequest, services: Services) -> Results:
-    """Evaluate one side into the store, often enough to hold others against it."""
-    with prepare(request) as prepared:
+async def run_shard(
+    request: EvaluationRequest, services: Services, shard: Shard, at_least: int = 1
+) -> ShardOutcome:
+    """Make the first pass of one part of the cases; another job decides by all of them."""
+    with prepare(request) as whole:
+        keys = (pair.key for pair in whole.pairs)
+        seconds = durations.known(services.store, whole.job, keys)
+        part = cut(whole.pairs, shard.total, seconds)[shard.number - 1]
+        prepared = replace(whole, pairs=() if whole.nothing_changed else part)
+        if not any(pair.head for pair in prepared.pairs):
+            return nothing_to_run(whole, shard).masked(services.masker)
         async with open_runner(prepared, services) as runner:
+            terms = terms_of(prepared, runner, services.today, at_least)
+            await runner.make_wanted(lambda _: first_pass(terms))
+    file = ShardFile(
+        shard=shard,
+        origin=origin_of(whole),
+        cases=tuple(pair.key for pair in prepared.pairs if pair.head),
+        runs=tuple(runner.made()),
+        answers=services.store.news(ANSWER),
+        ran=tuple(side for side in runner.sides if runner.was_run(side)),
+        usage=runner.usage,
+        notices=tuple(runner.warnings),
+    )
+    results = {side: _results(side, prepared, runner, shard) for side in runner.sides}
+    return ShardOutcome(file, results).masked(runner.secrets)
+
+
+async def baseline(request: EvaluationRequest, services: Services) -> Results:
+    """Evaluate one side into the store, often enough to hold others against it.
+
+    What shards have not done is done here.
+    """
+    with prepare(request) as prepared:
+        shards = read_shards(request.shards, prepared)
+        async with open_runner(prepared, services) as runner:
+            shards.load_into(runner, services.store)
             terms = terms_of(prepared, runner, services.today, at_least=BASELINE_RUNS)
             await runner.make_wanted(lambda _: first_pass(terms))
-    side = prepared.head
-    results = runner.results("head", side.side.commit, side.fingerprint, None)
-    told = (*prepared.warnings, *runner.warnings)
+    shards.add_costs_to(runner)
+    results = _results("head", prepared, runner)
+    told = (*prepared.warnings, *runner.warnings, *shards.troubles)
     update = {"warnings": texts_of(told), "notices": told}
     return runner.secrets.hide_in(results.model_copy(update=update))
 
@@ -175,17 +231,28 @@ def _base_side(prepared: Prepared, runner: CaseRunner) -> BaseSide:
 
 
 def _results(
-    side: SideName, report: Report, request: EvaluationRequest, runner: CaseRunner
+    side: SideName, prepared: Prepared, runner: CaseRunner, shard: Shard | None = None
 ) -> Results:
-    about = report.head if side == "head" else report.base
-    shard = request.cases.shard
-    return runner.results(side, about.commit, about.fingerprint, str(shard) if shard else None)
+    about = prepared.base if side == "base" and prepared.base else prepared.head
+    part = str(shard) if shard else None
+    return runner.results(side, about.side.commit, about.fingerprint, part)
 
 
 def _nothing_changed(prepared: Prepared) -> Report:
+    return _without_runs(prepared, Decision(state=State.PASS))
+
+
+def _incomplete(prepared: Prepared, shards: ShardSet) -> Report:
+    """Part of the runs tells nothing: how strict the gate is hangs on all of them."""
+    terms = Terms(pairs=(), gate=prepared.policy.gate, runs={}, first_pass={})
+    undecided = [Undecided(Reason.of(ReasonKind.INCONCLUSIVE, one)) for one in shards.troubles]
+    return _without_runs(prepared, decide(prepared.loosened, undecided, terms))
+
+
+def _without_runs(prepared: Prepared, decision: Decision) -> Report:
     base = prepared.base
     return Report(
-        decision=Decision(state=State.PASS),
+        decision=decision,
         base=BaseSide(
             commit=base.side.commit if base else "",
             source="store",

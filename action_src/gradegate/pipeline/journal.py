@@ -15,7 +15,8 @@ from itertools import count
 
 from gradegate.model.evalset import Case
 from gradegate.model.masking import SecretMasker
-from gradegate.model.runs import NotRun, Role, Trace
+from gradegate.model.runs import NotRun, Role, ScoredRun, Trace
+from gradegate.pipeline import durations
 from gradegate.ports import AgentRunner, Store
 
 KIND = "trace"
@@ -87,6 +88,14 @@ class Journal:
         made_by = self._store.get(MADE_BY, self._key(agent, case, run, Role.FIRST))
         return made_by is not None and made_by != self._job
 
+    def load(self, agent: str, case: Case, run: ScoredRun) -> None:
+        """Take in a run that another machine made for this job, or read from its store."""
+        if not isinstance(run.outcome, Trace):
+            return
+        key = self._key(agent, case, run.result.run, run.role)
+        self._note(agent, key, run.outcome)
+        self._keep(key, run.outcome, "" if run.of_another_job else self._job)
+
     async def finish(self) -> None:
         """End what nobody waits for any more, and have the next job try again what never worked."""
         left = list(self._under_way.values())
@@ -108,9 +117,13 @@ class Journal:
         outcome = self._discreet(outcome)  # it goes to judges, reports and caches
         if isinstance(outcome, Trace):
             self._note(agent, key, outcome)
-            self._store.put(MADE_BY, key, self._job)
-            self._store.put(KIND, key, outcome.model_dump_json(exclude_defaults=True))
+            self._keep(key, outcome, self._job)
         return outcome
+
+    def _keep(self, key: str, trace: Trace, job: str) -> None:
+        durations.keep(self._store, job, trace)
+        self._store.put(MADE_BY, key, job)
+        self._store.put(KIND, key, trace.model_dump_json(exclude_defaults=True))
 
     def _note(self, agent: str, key: str, trace: Trace) -> None:
         if trace.error is None:

@@ -8,6 +8,7 @@ so that the judge's mood cannot show up as a difference between them.
 
 import asyncio
 from collections import defaultdict
+from collections.abc import Iterable
 from typing import TypeVar
 
 from pydantic import BaseModel
@@ -41,6 +42,16 @@ class Occurrences:
             return await ask(question.again(sum(number <= run for number in asked)), samples)
 
         return asking
+
+    def asked_by(self, run: int) -> tuple[str, ...]:
+        """The digests of the questions that a run put."""
+        return tuple(sorted(digest for digest, runs in self._asked.items() if run in runs))
+
+    def load(self, run: int, asked: Iterable[str]) -> None:
+        """Take in a run that another job has scored."""
+        for digest in asked:
+            self._asked[digest].add(run)
+        self.scored(run)
 
     def scored(self, run: int) -> None:
         """The run asks nothing more, or never will."""

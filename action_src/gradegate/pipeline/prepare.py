@@ -1,5 +1,6 @@
 """Everything that is settled before an agent runs: files, cases, pairs, whose rules hold."""
 
+import hashlib
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,7 +18,8 @@ from gradegate.evalsets.project import Project, follow_renames, load_all, read_p
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import Case
 from gradegate.model.notice import Notice, notice
-from gradegate.model.overrides import Overrides, Shard
+from gradegate.model.overrides import Overrides
+from gradegate.model.question import content_digest
 from gradegate.model.report import Reason
 from gradegate.model.runs import Side
 from gradegate.model.settings import Suite
@@ -33,15 +35,9 @@ class CaseFilter:
 
     case: str | None = None
     """A glob over eval ids."""
-    shard: Shard | None = None
-
-    @property
-    def is_partial(self) -> bool:
-        """Whether cases are left out."""
-        return self.case is not None or self.shard is not None
 
     def of(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
-        """The chosen ones, in their order; each pair, also of a removed case, is in one shard.
+        """The chosen ones, in their order.
 
         Raises:
             InputError: the glob matches nothing.
@@ -54,7 +50,7 @@ class CaseFilter:
                 f"no case matches `--case {self.case}`: it is a glob over eval ids, such as "
                 f"`{pairs[0].key.eval_id if pairs else 'paris*'}`"
             )
-        return chosen[self.shard.number - 1 :: self.shard.total] if self.shard else chosen
+        return chosen
 
 
 @dataclass(frozen=True)
@@ -65,6 +61,8 @@ class EvaluationRequest:
     revisions: Revisions
     overrides: Overrides = field(default_factory=Overrides)
     cases: CaseFilter = field(default_factory=CaseFilter)
+    shards: Path | None = None
+    """The folder of the files of shards that were run already."""
     folder: str = "."
     """The project's folder in the repository."""
     accepted_by: str | None = None
@@ -113,6 +111,18 @@ class Prepared:
         root = (self.base or self.head).side.root
         above = {place for folder in self.agent_folders for place in (folder, *folder.parents)}
         return {root, *(place for place in above if place.is_relative_to(root))}
+
+    @property
+    def job(self) -> str:
+        """Which comparison this is: the same two sides again go on where they were."""
+        sides = [self.head.fingerprint, self.base.fingerprint if self.base else ""]
+        return hashlib.sha256("|".join(sides).encode()).hexdigest()
+
+    @property
+    def configuration(self) -> str:
+        """A digest of what was decided by settings and inputs, and of the cases chosen."""
+        rules = self.policy.model_dump(mode="json", exclude={"warnings"})
+        return content_digest([rules, [pair.key for pair in self.pairs]])
 
     @property
     def nothing_changed(self) -> bool:

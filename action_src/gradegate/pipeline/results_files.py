@@ -10,9 +10,10 @@ from gradegate.model.errors import InputError
 from gradegate.model.evalset import DEFAULT_EVAL_CONFIG, Case, CaseKey, EvalCase
 from gradegate.model.notice import notice, texts_of
 from gradegate.model.report import BaseSide, HeadSide, Report
-from gradegate.model.result import CaseResult, CriterionUsage, Results, Status, Usage
+from gradegate.model.result import CaseResult, Results, Status
 from gradegate.model.runs import SIDES, NotRun, Role, Runs, ScoredRun, SideRuns
 from gradegate.model.settings import Gate
+from gradegate.pipeline.shards import added_up
 
 NO_TRACE = NotRun.because(notice("compare.no_trace"))
 
@@ -121,7 +122,7 @@ def merge_results(shards: Shards) -> Results:
         commit=first.commit,
         fingerprint=first.fingerprint,
         cases=tuple(cases),
-        usage=_sum([shard.usage for _, shard in shards]),
+        usage=added_up([shard.usage for _, shard in shards]),
         warnings=texts_of(told),
         notices=told,
     )
@@ -167,24 +168,3 @@ def _no_overlap(shards: Shards) -> None:
                     f"{seen[key]} and {name}: name each shard's file once"
                 )
             seen[key] = name
-
-
-def _sum(usages: Sequence[Usage]) -> Usage:
-    """Counts add up; shards run side by side, so the longest is how long it took."""
-    names = sorted({name for usage in usages for name in usage.by_criterion})
-    return Usage(
-        **_added(usages),
-        seconds=max(usage.seconds for usage in usages),
-        by_criterion={
-            name: CriterionUsage(**_added([u.by_criterion.get(name) for u in usages]))
-            for name in names
-        },
-    )
-
-
-def _added(usages: Sequence[CriterionUsage | None]) -> dict[str, int]:
-    present = [usage for usage in usages if usage is not None]
-    return {
-        field: sum(getattr(usage, field) for usage in present)
-        for field in CriterionUsage.model_fields
-    }

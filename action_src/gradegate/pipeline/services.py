@@ -1,7 +1,6 @@
 """What an evaluation needs from outside, and the runner that is made of it."""
 
 import asyncio
-import hashlib
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
@@ -82,7 +81,7 @@ async def open_runner(prepared: Prepared, services: Services) -> AsyncIterator[C
             sides, warnings = await _sides(prepared, factory, judge, agents)
             metrics = await _metrics(prepared, factory, agents)
             runner = CaseRunner(
-                Journal(services.store, _job(prepared), secrets),
+                Journal(services.store, prepared.job, secrets),
                 judge,
                 sides,
                 {pair.key: pair.head for pair in prepared.pairs if pair.head},
@@ -101,12 +100,6 @@ def _deadline(prepared: Prepared) -> float | None:
     """When to stop running agents."""
     limit = prepared.policy.gate.time_limit
     return prepared.began + limit * 60 if limit else None
-
-
-def _job(prepared: Prepared) -> str:
-    """Which comparison this is: the same two sides again go on where they were."""
-    sides = [prepared.head.fingerprint, prepared.base.fingerprint if prepared.base else ""]
-    return hashlib.sha256("|".join(sides).encode()).hexdigest()
 
 
 async def _sides(

@@ -36,6 +36,7 @@ class SqliteStore:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
             self._db.execute(_SCHEMA)
+            self._put: dict[tuple[str, str], None] = {}
         except (OSError, sqlite3.Error) as error:
             raise InputError(
                 f"the store {path} cannot be used ({error}): delete the file, "
@@ -59,12 +60,19 @@ class SqliteStore:
         self._db.execute(
             "INSERT OR IGNORE INTO unit VALUES (?, ?, ?, ?)", (kind, key, value, time.time())
         )
+        self._put[kind, key] = None
 
     def forget(self, kind: str, keys: Iterable[str]) -> None:
         """Drop units that must not be taken for finished by the next job."""
         self._db.executemany(
             "DELETE FROM unit WHERE kind = ? AND key = ?", ((kind, key) for key in keys)
         )
+
+    def news(self, kind: str) -> dict[str, str]:
+        """The units of a kind that were put since the file was opened, by key."""
+        keys = sorted(key for of, key in self._put if of == kind)
+        found = {key: self.get(kind, key) for key in keys}
+        return {key: value for key, value in found.items() if value is not None}
 
     def close(self) -> None:
         """Leave one whole file behind, fit for a cache: nothing stays in the WAL."""

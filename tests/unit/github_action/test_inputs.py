@@ -19,6 +19,7 @@ def test_nothing_given_leaves_the_word_to_the_settings_file() -> None:
     assert inputs.model_dump(exclude_none=True) == {
         "mode": Mode.AUTO,
         "check_name": "gradegate",
+        "shards_dir": ".gradegate/shards",
         "working_directory": ".",
         "report_dir": ".gradegate/report",
     }
@@ -47,6 +48,7 @@ def test_every_input_is_read_from_its_own_variable() -> None:
         language="ja",
         check_name="weather evals",
         shard="2/8",
+        shards_dir="parts",
         store=".gradegate/store.sqlite",
         working_directory="services/agent",
         report_dir="out",
@@ -65,6 +67,7 @@ def test_every_input_is_read_from_its_own_variable() -> None:
         language="ja",
         check_name="weather evals",
         shard=Shard(number=2, total=8),
+        shards_dir="parts",
         store=".gradegate/store.sqlite",
         working_directory="services/agent",
         report_dir="out",

@@ -19,11 +19,13 @@ from gradegate.github_action.plan import (
     Plan,
     Publish,
     Refuse,
+    RunShard,
     Skip,
     plan_for,
 )
+from gradegate.model.overrides import Shard
 from gradegate.sides.checkout import Revisions
-from gradegate.sides.git import WORKTREE
+from gradegate.sides.git import NO_BASE, WORKTREE
 
 OPEN = PullRequest(number=7, head_sha="b", base_sha="a", base_branch="main")
 CLOSED = OPEN.model_copy(update={"closed": True})
@@ -47,6 +49,8 @@ DISPATCH = Dispatch(ref="refs/heads/main", default_branch="main")
 DISPATCH_BRANCH = Dispatch(ref="refs/heads/feature", default_branch="main")
 
 AUTO, EVALUATE, PUBLISH, BASELINE = Mode.AUTO, Mode.EVALUATE, Mode.PUBLISH, Mode.BASELINE
+MERGE = Mode.MERGE
+PART = Shard(number=2, total=8)
 
 OF_PULL = Evaluate(
     revisions=Revisions(head=HEAD, merge_of="b", branched_from="a"), pull_request=7, check_sha="b"
@@ -129,6 +133,8 @@ def test_what_there_is_nothing_to_do_about(event: Event, mode: Mode, said: str) 
         *((TARGET, mode, "workflow_run") for mode in Mode),
         (RUN_OF_PULL, EVALUATE, "fork's code"),
         (RUN_OF_PUSH, EVALUATE, "fork's code"),
+        (RUN_OF_PULL, MERGE, "leave `mode` out"),
+        (RUN_OF_PUSH, MERGE, "leave `mode` out"),
         *(
             (event, PUBLISH, "needs the event workflow_run")
             for event in (OPEN, FORK, PUSH, TAG, QUEUE, DISPATCH, Schedule(), Local())
@@ -157,3 +163,35 @@ def test_a_base_that_is_asked_for_is_the_base(event: Event, base: str) -> None:
 def test_a_base_makes_no_difference_where_nothing_is_compared(event: Event) -> None:
     """A baseline has none, and a skipped event needs none."""
     assert plan_for(event, Inputs(base="none")) == plan_for(event, Inputs())
+
+
+@pytest.mark.parametrize("event", [OPEN, FORK, QUEUED, BRANCH, DISPATCH_BRANCH, Local()])
+def test_a_shard_runs_its_part_of_what_would_be_compared(event: Event) -> None:
+    """And the merge does all that the event's one job would have done."""
+    usual = plan_for(event, Inputs())
+    assert isinstance(usual, Evaluate)
+    part = plan_for(event, Inputs(shard=PART))
+    assert part == RunShard(revisions=usual.revisions, shard=PART)
+    assert plan_for(event, Inputs(mode=MERGE)) == usual.model_copy(update={"merges": True})
+
+
+@pytest.mark.parametrize("event", [PUSH, DISPATCH, Schedule()])
+def test_a_baseline_is_measured_in_parts_too(event: Event) -> None:
+    """More than once, as one that is measured whole."""
+    part = RunShard(revisions=Revisions(head=HEAD, base=NO_BASE), shard=PART, keeps=True)
+    assert plan_for(event, Inputs(shard=PART)) == part
+    assert plan_for(event, Inputs(mode=MERGE)) == Baseline(head=HEAD, merges=True)
+
+
+@pytest.mark.parametrize("event", [CLOSED, TAG, DELETED])
+def test_where_there_is_nothing_to_do_no_shard_has_anything(event: Event) -> None:
+    """Nor the merge of them."""
+    for inputs in (Inputs(shard=PART), Inputs(mode=MERGE)):
+        assert plan_for(event, inputs) == plan_for(event, Inputs())
+
+
+def test_a_part_of_the_merge_is_refused() -> None:
+    """One job decides."""
+    plan = plan_for(OPEN, Inputs(mode=MERGE, shard=PART))
+    assert isinstance(plan, Refuse)
+    assert "leave `shard` out" in plan.reason

@@ -17,7 +17,8 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files
 def belongings(root: Path, report: str = ".gradegate/report") -> WorkspaceFiles:
     """Those of a workspace with everything in its usual place, but perhaps the report."""
     folder = root / ".gradegate"
-    return WorkspaceFiles(root, folder, root / report, folder / "store.sqlite")
+    store, shards = folder / "store.sqlite", folder / "shards"
+    return WorkspaceFiles(root, folder, root / report, store, shards)
 
 
 @as_root

@@ -6,7 +6,7 @@ import pytest
 
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.notice import texts_of
-from gradegate.model.overrides import Overrides, Shard
+from gradegate.model.overrides import Overrides
 from gradegate.model.report import Change, ReasonKind
 from gradegate.model.runs import Side
 from gradegate.pipeline.prepare import CaseFilter, Prepared, read_sides
@@ -177,22 +177,6 @@ def test_cases_are_chosen_by_a_glob_over_their_ids(tmp_path: Path) -> None:
     assert changes(setup) == {"a": Change.EDITED, "ab": Change.REMOVED}
     with pytest.raises(InputError, match=r"no case matches `--case z\*`.* such as `a`"):
         prepared(tmp_path / "2", base, PROJECT, CaseFilter(case="z*"))
-
-
-def test_every_case_is_in_exactly_one_shard(tmp_path: Path) -> None:
-    """Removed ones too, so that one job tells of each."""
-    base = PROJECT | {SET: eval_set(*(case(n, turn("q", "a")) for n in ("a", "x", "y", "z")))}
-    seen: list[str] = []
-    for number in (1, 2, 3):
-        shard = CaseFilter(shard=Shard(number=number, total=3))
-        seen += changes(prepared(tmp_path / str(number), base, PROJECT, shard))
-    assert sorted(seen) == ["a", "b", "c", "x", "y", "z"]
-
-
-def test_more_shards_than_cases_leave_some_empty(tmp_path: Path) -> None:
-    """That is no slip: the matrix does not know."""
-    last = CaseFilter(shard=Shard(number=9, total=9))
-    assert prepared(tmp_path, None, PROJECT, last).pairs == ()
 
 
 def test_sets_given_as_input_are_read_on_both_sides(tmp_path: Path) -> None:
