@@ -181,7 +181,7 @@ def test_shards_merged_and_compared_are_the_whole(project: Project) -> None:
     """Every case once; a shard that is left out is missed."""
     answer(project, weather=BROKEN)
     parts = [project.evaluate("--shard", f"{number}/2") for number in (1, 2)]
-    assert sorted(part.code for part in parts) == [0, 1]
+    assert [part.code for part in parts] == [0, 0]
     files = {
         side: [str(part.folder / f"{side}.results.json") for part in parts]
         for side in ("base", "head")
