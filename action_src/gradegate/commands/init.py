@@ -5,7 +5,7 @@ import json
 import os
 import subprocess
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import unified_diff
@@ -89,6 +89,10 @@ def _listed(names: Sequence[str]) -> str:
 
 ACTION = "gradegate/gradegate"
 WORKFLOW = ".github/workflows/gradegate.yml"
+SHARDED = "gradegate-sharded.yml"
+"""The template of the workflow with a matrix."""
+MOST_JOBS = 256
+"""That GitHub takes in a matrix."""
 PUBLISHER = ".github/workflows/gradegate-publish.yml"
 SETTINGS = "gradegate.toml"
 CHECK = "gradegate"
@@ -109,6 +113,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="overwrite what is there")
     parser.add_argument(
+        "--shards",
+        type=_shards,
+        metavar="N",
+        help="spread the cases over so many jobs, for sets that take one job too long",
+    )
+    parser.add_argument(
         "--diff", action="store_true", help="show what would be written, and write nothing"
     )
 
@@ -117,7 +127,7 @@ def init(options: Namespace, environ: Mapping[str, str]) -> int:
     """Write what is not there, or what `--force` allows; or show it with `--diff`."""
     repo = Repo.open(options.repo, environ)
     suites = discover_suites(repo.top)
-    files = contents(repo, suites, pinned_action(environ))
+    files = contents(repo, suites, pinned_action(environ), options.shards)
     kept = []
     if _has_settings_elsewhere(repo.top):
         del files[SETTINGS]
@@ -135,16 +145,29 @@ def init(options: Namespace, environ: Mapping[str, str]) -> int:
     return 0
 
 
-def contents(repo: Repo, suites: Sequence[Suite], action: str) -> dict[str, str]:
+def _shards(text: str) -> int:
+    if not text.isdecimal() or not 1 < int(text) <= MOST_JOBS:
+        raise ArgumentTypeError(
+            f"{text!r} is no number of jobs to spread the cases over: write 2 to {MOST_JOBS}"
+        )
+    return int(text)
+
+
+def contents(
+    repo: Repo, suites: Sequence[Suite], action: str, shards: int | None = None
+) -> dict[str, str]:
     """Every file that is written, by its path from the repository's root."""
     holes = {
+        "__SHARD_NUMBERS__": ", ".join(map(str, range(1, (shards or 0) + 1))),
+        "__SHARDS__": str(shards),
         "__DEFAULT_BRANCH__": _branch(repo),
         "__GRADEGATE__": action,
         "__SUITES__": suites_text(repo.top, suites),
     }
     files = {}
     for name in (WORKFLOW, PUBLISHER, SETTINGS):
-        text = (templates_dir() / "init" / PurePosixPath(name).name).read_text(encoding="utf-8")
+        template = SHARDED if shards and name == WORKFLOW else PurePosixPath(name).name
+        text = (templates_dir() / "init" / template).read_text(encoding="utf-8")
         for hole, value in holes.items():
             text = text.replace(hole, value)
         files[name] = text

@@ -4,11 +4,13 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
+from ruamel.yaml import YAML
 
 from gradegate import __version__
 from gradegate.files.settings_toml import parse_settings
@@ -184,9 +186,10 @@ def test_the_action_is_pinned_by_its_commit(project: Project, tmp_path: Path) ->
     assert pin in read(project, PUBLISHER)
 
 
-def test_every_other_action_is_pinned_too(project: Project) -> None:
+@pytest.mark.parametrize("arguments", [(), ("--shards", "8")])
+def test_every_other_action_is_pinned_too(project: Project, arguments: Sequence[str]) -> None:
     """By a commit, with the version as a comment."""
-    init(project)
+    init(project, *arguments)
     for name in (WORKFLOW, PUBLISHER):
         used = re.findall(r"uses: (.*)", read(project, name))
         others = [line for line in used if not line.startswith("gradegate/")]
@@ -258,3 +261,35 @@ def test_nothing_heavy_is_needed(project: Project) -> None:
         check=True,
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_shards_get_a_job_each_and_one_more_that_decides(project: Project) -> None:
+    """Only that one may write; the publishing half is the same."""
+    init(project)
+    one_job, publisher = read(project, WORKFLOW), read(project, PUBLISHER)
+    init(project, "--shards", "3", "--force")
+    assert read(project, PUBLISHER) == publisher
+    text = read(project, WORKFLOW)
+    assert "__" not in text
+    jobs = YAML(typ="safe").load(text)["jobs"]
+    assert jobs["shards"]["strategy"]["matrix"] == {"shard": [1, 2, 3]}
+    (shard,) = (step for step in jobs["shards"]["steps"] if step.get("id") == "gradegate")
+    assert shard["with"] == {"shard": "${{ matrix.shard }}/3"}
+    assert jobs["shards"]["permissions"] == {"contents": "read"}
+    alone = YAML(typ="safe").load(one_job)
+    assert jobs["merge"]["permissions"] == alone["jobs"]["evaluate"]["permissions"]
+    assert YAML(typ="safe").load(text)["on"] == alone["on"]
+    used = [set(re.findall(r"uses: actions/(?!download).*", each)) for each in (text, one_job)]
+    assert used[0] == used[1]
+    assert set(re.findall(r"uses: actions/download.*", text + publisher)) == set(
+        re.findall(r"uses: actions/download.*", publisher)
+    )
+
+
+@pytest.mark.parametrize("number", ["1", "0", "257", "many"])
+def test_a_matrix_has_two_to_256_jobs(project: Project, number: str) -> None:
+    """GitHub takes no more."""
+    done = project.gradegate("init", "--shards", number)
+    assert done.returncode == 2
+    assert "write 2 to 256" in done.stderr
+    assert not (project.root / WORKFLOW).exists()
