@@ -4,7 +4,7 @@ from google.adk.agents import Agent
 
 from .tools import find_flights, get_weather, refund_booking
 
-MODEL = "gemini-2.5-flash"
+MODEL = "gemini-3.5-flash-lite"
 
 refund_clerk = Agent(
     name="refund_clerk",

@@ -228,11 +228,17 @@ def test_check_says_how_much_it_looked_at(project: Project) -> None:
     """Nothing wrong in three files is not the same as nothing there."""
     done = project.gradegate("check")
     assert (done.returncode, done.stdout) == (0, "")
-    assert done.stderr == "2 files checked: nothing to complain about\n"
+    assert done.stderr.splitlines() == [
+        "1 eval set with no config: google-adk's defaults apply",
+        "2 files checked: nothing to complain about",
+    ]
     project.put("evals/test_config.json", '{"criteria": {"response_match_scor": 0.8}}')
     done = project.gradegate("check")
     assert done.returncode == 2
-    assert done.stderr == "3 files checked: 1 error\n"
+    assert done.stderr.splitlines() == [
+        "1 eval set with evals/test_config.json",
+        "3 files checked: 1 error",
+    ]
     project.put("empty/readme.md", "")
     done = project.gradegate("check", "empty")
     assert done.returncode == 0

@@ -164,6 +164,21 @@ async def test_a_refusal_stays_one(gemini: GeminiStandin, fault: Fault, *, for_a
     assert fault == Fault.DAILY_QUOTA or REFUSAL in failure.reason
 
 
+async def test_a_refusal_names_what_the_config_sets(gemini: GeminiStandin) -> None:
+    """All of it where the service names nothing; without settings there is nothing to name."""
+    gemini.faults = always(Fault.REFUSED)
+    settings = {"thinking_config": {"thinking_budget": 0}, "top_k": 3}
+    failure = await answer(gemini.environ, model_config=settings)
+    assert isinstance(failure, CallFailure)
+    assert failure.reason.endswith(
+        "(`judge_model_config` sets `thinking_config.thinking_budget`, `top_k`: "
+        "remove what `gemini-2.5-flash` does not take)"
+    )
+    bare = await answer(gemini.environ, model_config={})
+    assert isinstance(bare, CallFailure)
+    assert "judge_model_config" not in bare.reason
+
+
 async def test_a_wrong_key_is_refused_for_all(gemini: GeminiStandin) -> None:
     """And never shown."""
     failure = await answer({**gemini.environ, "GOOGLE_API_KEY": "API key not"})
@@ -178,8 +193,8 @@ async def test_a_model_that_is_gone_is_named_with_what_to_write(gemini: GeminiSt
     assert isinstance(failure, CallFailure)
     words = (
         "no model `gemini-1.5-flash`",
-        "`gemini-2.5-flash`",
-        "test_config.json",
+        "`gemini-3.5-flash-lite`",
+        "eval config",
         "`judge_model`",
     )
     for said in words:

@@ -16,7 +16,7 @@ from gradegate.criteria import registry
 from gradegate.model.evalset import EvalCase
 from gradegate.model.question import Question, Votes
 from gradegate.model.runs import Role, Side, Trace
-from gradegate.model.settings import Settings, Suite
+from gradegate.model.settings import JudgeSettings, Settings, Suite
 from gradegate.pipeline.journal import Journal
 from gradegate.sides.identity import agent_identity, fingerprint
 from gradegate.store.sqlite import SqliteStore
@@ -102,6 +102,7 @@ def test_agents_sides_and_environments_are_the_same_as_ever(tmp_path: Path) -> N
     suite = Suite(name="desk", agent="agents/desk", evals=("evals",), env=("KEY",))
     identity = agent_identity(suite, side, ["evals/a.json"])
     assert identity == KEYS["identity"]
-    assert fingerprint([identity], [a_case()], Settings()) == KEYS["fingerprint"]
+    settings = Settings(judge=JudgeSettings(model="gemini-2.5-flash"))
+    assert fingerprint([identity], [a_case()], settings) == KEYS["fingerprint"]
     recipe = Recipe(Kind.REQUIREMENTS, place, place / "requirements.txt")
     assert recipe.key("3.11 uv") == KEYS["environment"]

@@ -4,7 +4,7 @@ import os
 import sys
 from argparse import ArgumentParser, Namespace
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,8 @@ from gradegate.files.settings_toml import SETTINGS_FILE
 from gradegate.model.errors import InputError
 from gradegate.report.escape import terminal
 from gradegate.sides.git import Repo
+
+NO_CONFIG = "no config: google-adk's defaults apply"
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -32,6 +34,8 @@ def check(options: Namespace, environ: Mapping[str, str]) -> int:
     for finding in (*checked.findings, *more):
         here = os.path.relpath(root / finding.path)
         sys.stdout.write(terminal(f"{replace(finding, path=here)}\n"))
+    for line in _configs(checked.configs):
+        sys.stderr.write(terminal(f"{line}\n"))
     sys.stderr.write(f"{_counted(checked.files, levels)}\n")
     return 2 if levels["error"] else 0
 
@@ -46,6 +50,13 @@ def _project(here: Path, environ: Mapping[str, str]) -> Path:
         if folder == top or (folder / SETTINGS_FILE).is_file():
             return folder
     return top
+
+
+def _configs(configs: Mapping[str, str | None]) -> Iterator[str]:
+    """Which config the eval sets go by."""
+    for config, number in sorted(Counter(configs.values()).items(), key=lambda c: c[0] or ""):
+        sets = locales.some(number, "eval set")
+        yield f"{sets} with {config or NO_CONFIG}"
 
 
 def _counted(files: int, levels: Mapping[str, int]) -> str:

@@ -9,6 +9,7 @@ from gradegate.criteria.base.judged import answer_details
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.criteria.base.shown import answer_of
 from gradegate.criteria.base.validity import ValidityCriterion
+from gradegate.model.gemini import DEFAULT_JUDGE
 from gradegate.model.result import InvocationResult
 from gradegate.ports import Ask, Needs
 
@@ -23,7 +24,7 @@ class FinalResponseMatch(TurnCriterion, ValidityCriterion):
     summary: ClassVar[str] = "share of turns whose answer means what the expected one means"
     example: ClassVar[dict[str, Any]] = {
         "threshold": 0.8,
-        "judge_model_options": {"judge_model": "gemini-2.5-flash", "num_samples": 5},
+        "judge_model_options": {"judge_model": DEFAULT_JUDGE, "num_samples": 5},
     }
 
     include_intermediate_responses_in_final: bool = Field(

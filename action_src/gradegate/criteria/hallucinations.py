@@ -29,6 +29,7 @@ from gradegate.criteria.base.shown import (
     tools_of,
 )
 from gradegate.model.evalset import Content, Invocation, InvocationEvent, Part
+from gradegate.model.gemini import DEFAULT_JUDGE
 from gradegate.model.notice import Notice
 from gradegate.model.question import Votes
 from gradegate.model.result import InvocationResult, Status
@@ -103,7 +104,7 @@ class Hallucinations(TurnCriterion, JudgedCriterion):
     summary: ClassVar[str] = "share of sentences that the context bears out"
     example: ClassVar[dict[str, Any]] = {
         "threshold": 0.8,
-        "judge_model_options": {"judge_model": "gemini-2.5-flash"},
+        "judge_model_options": {"judge_model": DEFAULT_JUDGE},
         "evaluate_intermediate_nl_responses": True,
     }
     default_samples: ClassVar[int] = 1

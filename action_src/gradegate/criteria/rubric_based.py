@@ -37,6 +37,7 @@ from gradegate.criteria.base.shown import (
     tools_of,
 )
 from gradegate.model.evalset import EvalCase, Invocation, Rubric
+from gradegate.model.gemini import DEFAULT_JUDGE
 from gradegate.model.notice import Notice
 from gradegate.model.question import Votes
 from gradegate.model.result import CriterionResult, InvocationResult, RubricScore
@@ -176,7 +177,7 @@ def _example(threshold: float, rubric_id: str, text: str) -> dict[str, Any]:
     """An entry to copy, with one rubric."""
     return {
         "threshold": threshold,
-        "judge_model_options": {"judge_model": "gemini-2.5-flash", "num_samples": 5},
+        "judge_model_options": {"judge_model": DEFAULT_JUDGE, "num_samples": 5},
         "rubrics": [{"rubric_id": rubric_id, "rubric_content": {"text_property": text}}],
     }
 

@@ -11,6 +11,7 @@ from gradegate.criteria.base.judged import answer_details
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.criteria.base.validity import ValidityCriterion
 from gradegate.model.evalset import ConversationScenario, EvalCase, Invocation
+from gradegate.model.gemini import DEFAULT_JUDGE
 from gradegate.model.result import CriterionResult, InvocationResult
 from gradegate.model.runs import Trace
 from gradegate.model.simulation import STOP_SIGNAL
@@ -33,7 +34,7 @@ class UserSimulatorQuality(ValidityCriterion):
     summary: ClassVar[str] = "share of turns in which the simulated user keeps to its plan"
     example: ClassVar[dict[str, Any]] = {
         "threshold": 0.9,
-        "judge_model_options": {"judge_model": "gemini-2.5-flash", "num_samples": 5},
+        "judge_model_options": {"judge_model": DEFAULT_JUDGE, "num_samples": 5},
     }
 
     stop_signal: str = Field(

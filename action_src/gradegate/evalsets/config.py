@@ -12,6 +12,7 @@ from gradegate.criteria import registry
 from gradegate.criteria.base.criterion import Criterion
 from gradegate.criteria.custom import CustomConfig
 from gradegate.criteria.rubric_based import RUBRIC_TYPES, of_type, rubric_ids
+from gradegate.evalsets import keys
 from gradegate.evalsets.formats import EvalSetFile, PlacedCase
 from gradegate.files.findings import Finding
 from gradegate.files.json_document import Document, Key
@@ -19,8 +20,6 @@ from gradegate.files.schema_errors import nearest, schema_findings
 from gradegate.model.evalset import DEFAULT_EVAL_CONFIG, EvalCase, EvalConfig, Rubric
 from gradegate.model.notice import notice
 from gradegate.ports import Needs
-
-CONFIG_FILE = "test_config.json"
 
 
 @dataclass(frozen=True)
@@ -37,15 +36,16 @@ class ConfigFile:
 def read_config(document: Document) -> ConfigFile:
     """Read a parsed EvalConfig file, with everything that is wrong with it."""
     value = document.value
+    noted = (*document.warnings, *keys.KeyReader(document).unknown(value, keys.CONFIG))
     if isinstance(value, dict):
         value = {key: entry for key, entry in value.items() if entry is not None}
     try:
         config = EvalConfig.model_validate(value)
     except ValidationError as error:
-        findings = (*document.warnings, *schema_findings(document, error))
+        findings = (*noted, *schema_findings(document, error))
         return ConfigFile(document=document, findings=findings)
     read = ConfigFile(config, document)
-    return replace(read, findings=(*document.warnings, *_criteria_findings(document, config)))
+    return replace(read, findings=(*noted, *_criteria_findings(document, config)))
 
 
 def _criteria_findings(document: Document, config: EvalConfig) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from typing import Any
 from gradegate.criteria.rubric_based import RUBRIC_TYPES
 from gradegate.evalsets.config import ConfigFile
 from gradegate.evalsets.formats import EvalSetFile, PlacedCase
+from gradegate.evalsets.keys import KeyReader
 from gradegate.files.findings import Finding
 from gradegate.files.json_document import Document, Key
 from gradegate.files.schema_errors import nearest
@@ -71,7 +72,8 @@ class _Reader:
     def __init__(self, document: Document, text_of: Callable[[str], str]) -> None:
         self.document = document
         self.text_of = text_of
-        self.findings: list[Finding] = list(document.warnings)
+        unknown = KeyReader(document).unknown(document.value, frozenset({METRICS, CUSTOM}))
+        self.findings: list[Finding] = [*document.warnings, *unknown]
         self.criteria: dict[str, float | dict[str, Any]] = {}
         self.custom: dict[str, dict[str, Any]] = {}
         self.groups: dict[str, str | None] = {}

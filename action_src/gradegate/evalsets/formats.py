@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
 
+from gradegate.evalsets import keys
 from gradegate.files.findings import Finding
 from gradegate.files.json_document import Document, Key
 from gradegate.files.schema_errors import schema_findings
@@ -143,26 +144,35 @@ class _Reader:
         self.document = document
         self.cases: list[PlacedCase] = []
         self.findings: list[Finding] = list(document.warnings)
+        self._keys = keys.KeyReader(document)
 
     def remark(self, message: str, *path: Key) -> None:
         self.findings.append(self.document.finding(message, *path))
 
+    def unknown(self, value: Any, known: frozenset[str], *path: Key) -> None:
+        self.findings.extend(self._keys.unknown(value, known, *path))
+
     def eval_set(self, value: dict[str, Any]) -> str | None:
+        self.unknown(value, keys.EVAL_SET)
         head = self._tried(_Head, value)
         if head is None:
             return None
         (key,) = self.document.resolve(["eval_cases"])
         for index, raw in enumerate(head.eval_cases):
             path = (key, index)
+            self.unknown(raw, keys.CASE, *path)
             self._keep(self._tried(EvalCase, raw, *path), *path)
         return head.eval_set_id
 
     def legacy(self, entries: list[Any]) -> None:
         for index, raw in enumerate(entries):
+            self.unknown(raw, keys.OLD_CASE, index)
             entry = self._tried(_Entry, raw, index)
             self._keep(_case_of(entry) if entry else None, index)
 
     def flat(self, file_name: str, session: Document | None) -> None:
+        for index, raw in enumerate(self.document.value):
+            self.unknown(raw, keys.OLD_TURN, index)
         turns = self._tried(_Flat, {"turns": self.document.value})
         start = self._session(session) if session else None
         if turns:

@@ -1,15 +1,18 @@
 """`gradegate check`: everything that is wrong with a repository's files, at once."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from gradegate.criteria import registry
-from gradegate.evalsets.config import CONFIG_FILE, fit_findings
+from gradegate.evalsets.config import fit_findings
+from gradegate.evalsets.config_places import CONFIG_FILE
 from gradegate.evalsets.dataset_config import DATASET_CONFIGS, with_rubrics
 from gradegate.evalsets.discover import files_below, find
 from gradegate.evalsets.formats import is_eval_set_name
-from gradegate.evalsets.load import SetFolder
+from gradegate.evalsets.load import SetFolder, unused_configs
+from gradegate.evalsets.models import shut_down_models
 from gradegate.evalsets.project import read_project
 from gradegate.files.findings import Finding
 from gradegate.files.results_json import examine_traces, is_adk_result
@@ -30,6 +33,8 @@ Kind = Callable[[str], Iterable[Finding]]
 
 _SETTINGS_FILES = (SETTINGS_FILE, PYPROJECT)
 _ENOUGH_TO_SEE_THE_SCHEMA = 200
+_CODE = (".py", ".yaml", ".yml")
+"""How files end in which agents name their models."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,8 @@ class Checked:
 
     files: int
     findings: tuple[Finding, ...]
+    configs: Mapping[str, str | None] = field(default_factory=dict)
+    """The config that each eval set goes by; None: google-adk's defaults."""
 
 
 def check(root: Path, paths: Sequence[str] = ()) -> Checked:
@@ -48,7 +55,10 @@ def check(root: Path, paths: Sequence[str] = ()) -> Checked:
     linter = _Linter(root)
     for path in paths or (".",):
         linter.path(path)
-    return Checked(linter.files, tuple(sorted(linter.findings)))
+    linter.unused_configs()
+    if not paths:
+        linter.agents()
+    return Checked(linter.files, tuple(sorted(linter.findings)), linter.configs)
 
 
 def agentless(root: Path) -> Iterator[Finding]:
@@ -69,6 +79,7 @@ class _Linter:
     def __init__(self, root: Path) -> None:
         self.folder = SetFolder(root)
         self.findings: set[Finding] = set()
+        self.configs: dict[str, str | None] = {}
         self._config_of: dict[str, str] = {}
         self._done: set[str] = set()
 
@@ -91,6 +102,22 @@ class _Linter:
         else:
             raise InputError(f"{path} does not exist: name a file or a folder to check")
 
+    def unused_configs(self) -> None:
+        """Note what lies beside the sets like a config and is nobody's."""
+        by_place = [name for name in self.configs if name not in self._config_of]
+        used = {*self.configs.values(), *self._config_of.values()}
+        self.findings.update(unused_configs(self.folder, by_place, used))
+
+    def agents(self) -> None:
+        """Note the models in the agents' code that are shut down."""
+        with suppress(InputError):
+            for suite in read_project(self.folder.root).suites:
+                below = PurePosixPath(suite.agent).parts if suite.agent else None
+                for name in files_below(self.folder.root, below) if below is not None else ():
+                    if name.endswith(_CODE):
+                        with suppress(FileError):
+                            self.findings.update(shut_down_models(name, self.folder.text(name)))
+
     def _once(self, name: str, kind: Kind) -> None:
         if name in self._done:
             return
@@ -104,7 +131,7 @@ class _Linter:
         file = PurePosixPath(name).name
         if is_eval_set_name(self.folder.root / name):
             return self._eval_set
-        if file in (CONFIG_FILE, *DATASET_CONFIGS):
+        if file == CONFIG_FILE or (file in DATASET_CONFIGS and self.folder.is_config(name)):
             return self._config
         if file.endswith(".toml"):
             return self._settings
@@ -146,12 +173,14 @@ class _Linter:
         except FileError as error:
             yield from (*eval_set.findings, Finding.of(error))
             return
+        self.configs[name] = config.document.path if config.document else None
         eval_set = with_rubrics(eval_set, config)
         yield from (*eval_set.findings, *config.findings)
         yield from fit_findings(eval_set, config)
 
     def _config(self, name: str) -> Iterable[Finding]:
-        return self.folder.config(name).findings
+        yield from self.folder.config(name).findings
+        yield from shut_down_models(name, self.folder.text(name))
 
     def _traces(self, name: str) -> Iterable[Finding]:
         return examine_traces(self.folder.document(name))[1]
@@ -162,6 +191,7 @@ class _Linter:
             return
         settings, findings = examine_settings(name, text)
         yield from findings
+        yield from shut_down_models(name, text)
         yield from _unknown_in_gate(name, text, settings)
         for index, suite in enumerate(settings.suite):
             try:

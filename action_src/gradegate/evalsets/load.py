@@ -2,7 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path, PurePosixPath
@@ -11,14 +12,10 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.alias_generators import to_snake
 
-from gradegate.evalsets.config import CONFIG_FILE, ConfigFile, fit_findings, read_config
+from gradegate.evalsets.config import ConfigFile, fit_findings, read_config
+from gradegate.evalsets.config_places import ConfigPlaces
 from gradegate.evalsets.dataset import is_dataset, read_dataset
-from gradegate.evalsets.dataset_config import (
-    DATASET_CONFIGS,
-    is_dataset_config,
-    read_dataset_config,
-    with_rubrics,
-)
+from gradegate.evalsets.dataset_config import is_dataset_config, read_dataset_config, with_rubrics
 from gradegate.evalsets.discover import find
 from gradegate.evalsets.formats import EVAL_SET_ENDINGS, EvalSetFile, read_eval_set
 from gradegate.files.findings import Finding, refuse_errors
@@ -26,6 +23,7 @@ from gradegate.files.json_document import Document, parse, read_text, refuse_out
 from gradegate.files.yaml_document import parse_config
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.evalset import Case, DatasetCase, EvalCase
+from gradegate.model.notice import notice
 from gradegate.model.settings import Suite
 
 _NOT_PART_OF_A_CASE = frozenset({"creation_timestamp", "invocation_id"})
@@ -52,6 +50,20 @@ def load_suite(root: Path, suite: Suite) -> LoadedSuite:
         raise InputError(f"{message}; correct `evals` in gradegate.toml")
     folder = SetFolder(root)
     return _collected(suite, ((folder, file) for file in files), suite.eval_config)
+
+
+def unused_configs(
+    folder: "SetFolder", sets: Collection[str], used: Collection[str | None]
+) -> Iterator[Finding]:
+    """A warning for each file near the sets that reads like a config and is nobody's."""
+    near = list(folder.places.not_used(sets, used))
+    elsewhere: set[str | None] = set()
+    for name in find(folder.root, (".",)) if near else ():
+        with suppress(InputError):  # a broken set of another suite
+            elsewhere.add(folder.config_place(name))
+    for place in near:
+        if place not in elsewhere:
+            yield Finding.at(place, (1, 1), "warning", notice("config.not_used"))
 
 
 def load_cases_of_files(
@@ -129,6 +141,7 @@ def _cases(suite: str, eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Ca
             line=placed.line,
             definition=placed.definition,
             config=config.config,
+            config_file=config.document.path if config.document else None,
             digest=digest_of(placed.definition, placed.dataset),
             dataset=placed.dataset,
         )
@@ -140,6 +153,7 @@ class SetFolder:
     def __init__(self, root: Path) -> None:
         self.root = root
         self.config = cache(self._config)
+        self.places = ConfigPlaces(root, lambda name: self._parsed_config(name).value)
 
     def document(self, name: str, *, repair: bool = False) -> Document:
         """A JSON file of this folder, parsed."""
@@ -161,23 +175,23 @@ class SetFolder:
         return read_eval_set(document, self.document(session) if session else None)
 
     def config_for(self, name: str, given: str | None = None) -> ConfigFile:
-        """The config of a set: the one given for all, its folder's, or the default."""
-        beside = (PurePosixPath(name).parent / CONFIG_FILE).as_posix()
-        found = given or self._dataset_config(name)
-        if found is None and not (self.root / beside).exists():
-            return ConfigFile()
-        return self.config(found or beside)
+        """The config of a set: the one given for all, the one in its place, or the default."""
+        found = given or self.config_place(name)
+        return self.config(found) if found else ConfigFile()
 
-    def _dataset_config(self, name: str) -> str | None:
-        """Of an EvaluationDataset: the nearest eval_config at or above it."""
-        if not is_dataset(self.document(name).value):
-            return None
-        folders = PurePosixPath(name).parents
-        places = [folder / file for folder in folders for file in DATASET_CONFIGS]
-        return next((p.as_posix() for p in places if (self.root / p).is_file()), None)
+    def config_place(self, name: str) -> str | None:
+        """The file that a set's config is in."""
+        return self.places.config_of(name, lambda: is_dataset(self.document(name).value))
+
+    def is_config(self, name: str) -> bool:
+        """Whether a file of that name is a config of ours and not of another tool's."""
+        return self.places.is_config(name)
+
+    def _parsed_config(self, name: str) -> Document:
+        return parse_config(name, self.text(name), repair=True)
 
     def _config(self, name: str) -> ConfigFile:
-        document = parse_config(name, self.text(name), repair=True)
+        document = self._parsed_config(name)
         if is_dataset_config(document.value):
             folder = PurePosixPath(name).parent
             return read_dataset_config(document, lambda file: self.text((folder / file).as_posix()))

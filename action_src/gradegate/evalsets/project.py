@@ -4,11 +4,11 @@ A suite that goes by another name on head than on base is no new one.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gradegate.evalsets.discover import discover_suites
-from gradegate.evalsets.load import LoadedSuite, load_suite
+from gradegate.evalsets.load import LoadedSuite, SetFolder, load_suite, unused_configs
 from gradegate.files.settings_toml import read_settings
 from gradegate.model.errors import InputError
 from gradegate.model.notice import Notice, notice
@@ -44,8 +44,10 @@ def read_project(
     return Project(root, settings, discover_suites(root))
 
 
-def load_all(root: Path, suites: Sequence[Suite]) -> tuple[LoadedSuite, ...]:
-    """Every suite with its cases.
+def load_all(
+    root: Path, suites: Sequence[Suite], others: Sequence[Suite] = ()
+) -> tuple[LoadedSuite, ...]:
+    """Every suite with its cases; `others` are there as well, and not asked for.
 
     Raises:
         InputError: there is none at all, or one of their files is wrong.
@@ -55,7 +57,14 @@ def load_all(root: Path, suites: Sequence[Suite]) -> tuple[LoadedSuite, ...]:
             "there are no eval sets here: none of the files is called *.evalset.json or "
             "*.test.json; add some, or name them with `evals` in gradegate.toml"
         )
-    return tuple(load_suite(root, suite) for suite in suites)
+    loaded = [load_suite(root, suite) for suite in suites]
+    used = {suite.eval_config for suite in (*suites, *others)}
+    used |= {case.config_file for one in loaded for case in one.cases}
+    by_place = [one for one in loaded if one.suite.eval_config is None]
+    sets = dict.fromkeys(case.eval_set for one in by_place for case in one.cases)
+    unused = tuple(unused_configs(SetFolder(root), sets, used))
+    loaded[0] = replace(loaded[0], findings=(*loaded[0].findings, *unused))
+    return tuple(loaded)
 
 
 Cases = frozenset[tuple[str, str]]

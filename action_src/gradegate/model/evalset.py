@@ -246,6 +246,8 @@ class Case(Value):
     """Where the case begins in its file, for annotations."""
     definition: EvalCase
     config: EvalConfig
+    config_file: str | None = None
+    """Where the config is written; None: nowhere, the default applies."""
     digest: str
     """Of the definition and of nothing else: equal digests, equal case."""
     dataset: DatasetCase | None = None

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
 
 from gradegate.locales import languages
 from gradegate.model.base import Value
+from gradegate.model.gemini import DEFAULT_JUDGE
 from gradegate.model.report import ReasonKind
 
 
@@ -132,7 +133,7 @@ class Suite(Described):
 class JudgeSettings(Described):
     """The judge's defaults and limits."""
 
-    model: str = "gemini-2.5-flash"
+    model: str = DEFAULT_JUDGE
     """The model that judges where a test_config.json names none."""
     max_parallel: int = Field(default=32, ge=1)
     """Calls under way at once."""

@@ -15,6 +15,8 @@ STOP_SIGNAL = "</finished>"
 REQUIRED = ("stop_signal", "conversation_plan", "conversation_history")
 PERSONA = "persona"
 NO_LIMIT = -1
+AUDIO = "llm_audio"
+"""A user of google-adk's that speaks."""
 
 
 class SimulatorConfig(AdkValue):
@@ -27,6 +29,14 @@ class SimulatorConfig(AdkValue):
     max_allowed_invocations: int = 20
     custom_instructions: str | None = None
     include_function_calls: bool = False
+
+    @field_validator("type", mode="before")
+    @classmethod
+    def _writes(cls, value: object) -> object:
+        if value == AUDIO:
+            message = f"is {AUDIO!r}, which is not supported yet: write 'llm_backed'"
+            raise ValueError(message)
+        return value
 
     @field_validator("max_allowed_invocations")
     @classmethod

@@ -11,9 +11,9 @@ from tempfile import TemporaryDirectory
 
 from gradegate.compare.loosened import loosened, loosened_suites, looser_than_defaults
 from gradegate.compare.pairing import Pair, pair, without_base
-from gradegate.evalsets.config import CONFIG_FILE
+from gradegate.evalsets.config_places import CONFIG_FILE
 from gradegate.evalsets.discover import find
-from gradegate.evalsets.load import LoadedSuite
+from gradegate.evalsets.load import LoadedSuite, SetFolder
 from gradegate.evalsets.project import Project, follow_renames, load_all, read_project
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import Case
@@ -171,7 +171,7 @@ def read_sides(sides: Sides, overrides: Overrides, selection: CaseFilter) -> Pre
     base_project = _base_project(sides.base, project, overrides, warnings)
     settings = base_project.settings if base_project else None
     policy = effective(settings, project.settings, project.suites, overrides)
-    loaded = load_all(project.root, policy.suites)
+    loaded = load_all(project.root, policy.suites, project.suites)
     head = _prepared(sides.head, project, policy.suites, loaded)
     base = _prepared_base(sides.base, base_project, head, overrides, warnings)
     pairs = selection.of(_pairs(head, base))
@@ -294,7 +294,9 @@ def _not_the_agent(project: Project, suites: Sequence[Suite], cases: Iterable[Ca
     all_suites = (*project.suites, *suites)
     globs = [glob for suite in all_suites for glob in suite.evals or filter(None, (suite.agent,))]
     sets = {case.eval_set for case in cases} | set(find(project.root, globs))
+    places = SetFolder(project.root).places
     configs = {(Path(name).parent / CONFIG_FILE).as_posix() for name in sets}
+    configs |= {place for name in sets for place in places.of(name)}
     named = {path for suite in all_suites for path in (suite.eval_config, suite.traces) if path}
     return sorted(sets | configs | named)
 

@@ -5,7 +5,7 @@ import importlib
 import signal
 
 from tests.standins.gemini.faults import IN_TRANSPORT, share_of
-from tests.standins.gemini.server import GeminiStandin
+from tests.standins.gemini.server import MODELS, GeminiStandin
 
 
 def main() -> None:
@@ -22,7 +22,7 @@ def main() -> None:
         getattr(importlib.import_module(module), function),
         latency=given.latency,
         faults=share_of(given.faults, IN_TRANSPORT),
-        models=given.model or ("gemini-2.5-flash",),
+        models=given.model or MODELS,
         port=given.port,
     )
     with standin:

@@ -16,6 +16,7 @@ from tests.standins.gemini.faults import NO_FAULTS, Fault, Plan, commit, error_b
 Answer = Callable[[dict[str, Any]], str | dict[str, Any]]
 """What to say to a request's body: the text, or a whole candidate, or a whole response."""
 
+MODELS = ("gemini-3.5-flash-lite", "gemini-2.5-flash")
 KEY = "stand-in-key"
 TOKEN = "stand-in-token"  # noqa: S105 - opens nothing
 _FIELDS = frozenset(
@@ -57,7 +58,7 @@ class GeminiStandin:
         *,
         latency: float = 0.0,
         faults: Plan = NO_FAULTS,
-        models: Collection[str] = ("gemini-2.5-flash",),
+        models: Collection[str] = MODELS,
         port: int = 0,
     ) -> None:
         self.requests: list[Request] = []

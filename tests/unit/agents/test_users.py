@@ -280,7 +280,7 @@ def test_check_finds_what_is_wrong_with_a_simulation(tmp_path: Path) -> None:
     assert "'HACKER' is no persona: write one of EXPERT, NOVICE, EVALUATOR, or an object" in whole
     assert "bad/test_config.json:6 `user_simulator_config.custom_instructions` does not" in whole
     assert "must be 1 or more, or -1 for no limit, not 0" in whole
-    assert "`user_simulator_config.type` must be 'llm_backed', not 'llm_audio'" in whole
+    assert "`user_simulator_config.type` is 'llm_audio', which is not supported yet" in whole
 
 
 def test_the_prebuilt_personas_are_those_of_adk() -> None:

@@ -100,6 +100,19 @@ def test_a_new_case_does_not_make_a_new_agent(tmp_path: Path) -> None:
     assert changes(setup)["d"] is Change.ADDED
 
 
+def test_a_nearer_config_that_is_weaker_is_loosened(tmp_path: Path) -> None:
+    """The one it takes the place of lies untouched in the folder above."""
+    above = PROJECT | {"eval_config.json": '{"criteria": {"response_match_score": 0.8}}'}
+    nearer = {"evals/eval_config.json": '{"criteria": {"response_match_score": 0.2}}'}
+    setup = prepared(tmp_path, above, above | nearer)
+    assert {pair.head.config_file for pair in setup.pairs if pair.head} == {*nearer}
+    (reason,) = setup.loosened
+    assert "0.8" in reason.text
+    assert "0.2" in reason.text
+    assert setup.base is not None
+    assert setup.base.identities == setup.head.identities
+
+
 def test_an_agent_is_who_it_is_in_every_job(tmp_path: Path) -> None:
     """A job for one suite finds what a job for all has kept."""
     both = PROJECT | {"gradegate.toml": SETTINGS + SHOP, "shop/one.evalset.json": SHOP_SET}

@@ -14,22 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from gradegate.judge.providers.google_failures import google_failure
-from gradegate.judge.providers.http_failures import (
-    NOT_FOUND,
-    connection_failure,
-    message_in,
-    unreadable_response,
-)
+from gradegate.judge.providers.gemini_refusals import no_access, refused
+from gradegate.judge.providers.http_failures import connection_failure, unreadable_response
 from gradegate.model.question import PlainText, Question
 from gradegate.model.settings import JudgeSettings
 from gradegate.ports import CallFailure, Reply
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession
-    from google.auth.exceptions import GoogleAuthError
     from google.genai import Client
-    from google.genai.errors import APIError
     from google.genai.types import Candidate, GenerateContentConfig, GenerateContentResponse
 
 _TRUE = frozenset(("1", "true"))
@@ -104,7 +97,7 @@ class GeminiProvider:
         if isinstance(config, str):
             return CallFailure(f"`judge_model_config`: {config}", retryable=False)
         prompt = question.render(secrets.token_hex(_FENCE_BYTES))
-        outcome = await self._generate(question.model, sendable(prompt), config)
+        outcome = await self._generate(question, sendable(prompt), config)
         key = self._access.api_key
         if isinstance(outcome, CallFailure) and key:
             return outcome._replace(reason=outcome.reason.replace(key, _HIDDEN))
@@ -129,7 +122,7 @@ class GeminiProvider:
         return self._opened[0]
 
     async def _generate(
-        self, model: str, prompt: str, config: "GenerateContentConfig"
+        self, question: Question[Any], prompt: str, config: "GenerateContentConfig"
     ) -> Reply | CallFailure:
         from aiohttp import ClientError
         from google.auth.exceptions import GoogleAuthError
@@ -137,12 +130,12 @@ class GeminiProvider:
 
         try:
             response = await self._client().aio.models.generate_content(
-                model=model, contents=prompt, config=config
+                model=question.model, contents=prompt, config=config
             )
         except APIError as error:
-            return _refused(error, model)
+            return refused(error, question)
         except GoogleAuthError as error:
-            return _no_access(error)
+            return no_access(error)
         except (ClientError, OSError) as error:
             return connection_failure(error)
         except ValueError as error:  # JSON that is cut off, or not what the API promises
@@ -299,27 +292,3 @@ def _why_unusable(
 def _text(candidate: "Candidate | None") -> str:
     parts = (candidate.content.parts if candidate and candidate.content else None) or []
     return "".join(part.text for part in parts if part.text and not part.thought)
-
-
-def _refused(error: "APIError", model: str) -> CallFailure:
-    headers = getattr(error.response, "headers", None) or {}
-    failure = google_failure(error.code, error.details, headers)
-    if error.code != NOT_FOUND:
-        return failure
-    return failure._replace(reason=_unknown_model(model, message_in(error.details)))
-
-
-def _unknown_model(model: str, message: str) -> str:
-    return (
-        f"the service has no model `{model}` for this key: write a current one, such as "
-        "`gemini-2.5-flash`, as `judge_model` in the test_config.json (its `judge_model_options`) "
-        f"or as `model` under `[judge]` in gradegate.toml ({message or 'not found'})"
-    )
-
-
-def _no_access(error: "GoogleAuthError") -> CallFailure:
-    reason = (
-        "no access to Vertex AI with the machine's credentials, such as the file that "
-        f"GOOGLE_APPLICATION_CREDENTIALS names: {error}"
-    )
-    return CallFailure(reason, retryable=error.retryable, for_all=not error.retryable)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradegate.ports import CallFailure
 
-NOT_FOUND = 404
+BAD_REQUEST, NOT_FOUND = 400, 404
 _THROTTLED = frozenset((429, 503))
 _RETRYABLE = frozenset((408, 409, 425))
 _SERVER_ERROR = 500
