@@ -61,6 +61,9 @@ COMMANDS = {
     "convert": _Command(
         "convert", "convert", "add_arguments", "an eval set as a dataset, and back"
     ),
+    "plan": _Command(
+        "plan", "plan", "add_arguments", "into how many shards to cut, and how long each takes"
+    ),
     "criteria": _Command(
         "criteria", "criteria", "add_criteria_arguments", "what each criterion means and needs"
     ),

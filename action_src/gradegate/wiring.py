@@ -4,7 +4,7 @@ Adapters are imported where they are wanted: most jobs take few of them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -71,6 +71,11 @@ def recorded_agents(traces: Traces, source: str) -> AgentFactory:
     from gradegate.agents.recorded import RecordedAgents
 
     return RecordedAgents(traces, source)
+
+
+def open_store(path: Path) -> AbstractContextManager[Store]:
+    """The store alone, for what asks and runs nothing."""
+    return SqliteStore(path)
 
 
 def memory_store() -> Store:

@@ -49,7 +49,8 @@ COMMANDS = {
     "convert": ["FILE", "--config", "--out", "--force"],
     "criteria": ["NAME"],
     "schema": ["NAME"],
-    "init": ["--force"],
+    "init": ["--force", "--shards"],
+    "plan": ["--shards", "--max-minutes", "--store"],
 }
 HEAVY = (
     "google.cloud",
