@@ -1,6 +1,7 @@
 // The case on the right: why it is here, its scores, its turns.
 
 import { h, sentence, sign } from "./dom.js";
+import { runs } from "./runs.js";
 import { turnView } from "./turn.js";
 import { t } from "./words.js";
 
@@ -17,6 +18,7 @@ export function caseView(one, { turn = null, navigation = null, everything = fal
       const open = everything || turn === index + 1 || (turn === null && unfolded(one, each));
       return turnView(each, index + 1, { open, alone: one.turns.length === 1, paper: everything });
     }),
+    runs(one.made ?? [], everything),
     one.turns ? null : quiet(one),
   );
 }
@@ -93,11 +95,11 @@ function errors(one) {
     });
 }
 
-/** A case that needs no attention: its questions, where the report has them. */
+/** A case that needs no attention: its first question, where the report has it. */
 function quiet(one) {
-  const asked = (one.asked ?? []).map((text) => h("div", { class: "said" }, text));
+  const said = h("div", { class: "said" }, one.asked ?? "");
   return [
-    asked.length ? h("section", {}, h("h4", {}, t("page.asked")), asked) : null,
+    one.asked ? h("section", { class: "asked" }, h("h4", {}, t("page.asked")), said) : null,
     h("p", { class: "soft" }, t("page.quiet")),
   ];
 }

@@ -115,7 +115,7 @@ export class CaseList {
           "span",
           { class: "words" },
           h("span", { class: "name" }, one.name),
-          h("span", { class: "why" }, one.why.length ? sentence(one.why[0]) : one.remark || one.label),
+          h("span", { class: "why" }, one.why.length ? sentence(one.why[0]) : one.remark || one.asked || one.label),
         ),
         one.runs ? h("span", { class: "runs" }, one.runs) : null,
       ),

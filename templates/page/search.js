@@ -7,8 +7,7 @@ const values = {
   criterion: (one) => one.scores.filter((score) => score.moved).map((score) => score.name),
   suite: (one) => [one.suite],
   file: (one) => [one.path],
-  cause: (one) => one.causes ?? [],
-  change: (one) => one.changes ?? [],
+  cause: (one) => (one.cause ? [one.cause] : []),
 };
 const texts = new WeakMap();
 
@@ -62,7 +61,7 @@ function has(one, words) {
 }
 
 function textOf(one) {
-  const found = [one.name, one.place, one.suite, one.label, one.remark, ...(one.asked ?? [])];
+  const found = [one.name, one.place, one.suite, one.label, one.remark, one.asked, one.cause];
   for (const said of one.why) found.push(...said.map((piece) => piece.code ?? piece));
   for (const score of one.scores) found.push(score.name);
   for (const turn of one.turns ?? []) found.push(...textsOfTurn(turn));
@@ -70,9 +69,9 @@ function textOf(one) {
 }
 
 function* textsOfTurn(turn) {
-  yield turn.asked;
-  for (const side of [turn.expected, turn.base, turn.head]) {
-    if (side) yield* [side.text, ...side.calls];
+  yield* [turn.asked, turn.expected, turn.base, turn.head];
+  for (const row of turn.calls) {
+    for (const side of [row.expected, row.base, row.head]) yield side?.call;
   }
   for (const judged of turn.judged) yield* [judged.subject, judged.reason, judged.verdicts];
 }

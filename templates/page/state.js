@@ -1,6 +1,6 @@
 // What is shown is in the address, so that a link shows the same to somebody else.
 
-export const FACETS = ["status", "criterion", "suite", "file", "cause", "change"];
+export const FACETS = ["status", "cause", "criterion", "suite", "file"];
 export const SORTS = ["importance", "drop", "name", "place"];
 
 /** What an address' hash asks for. */

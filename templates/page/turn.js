@@ -33,7 +33,7 @@ function quote(text) {
 }
 
 function answers(turn) {
-  const sides = ["expected", "base", "head"].filter((side) => turn[side]?.text);
+  const sides = ["expected", "base", "head"].filter((side) => turn[side]);
   if (sides.length === 0) return null;
   const views = viewsOf(turn, sides);
   const box = h("div", { class: "answer" });
@@ -52,10 +52,10 @@ function answers(turn) {
 function viewsOf(turn, sides) {
   const pairs = [["base", "head"], ["expected", "head"]]
     .filter((pair) => pair.every((side) => sides.includes(side)))
-    .filter(([before, after]) => turn[before].text !== turn[after].text)
+    .filter(([before, after]) => turn[before] !== turn[after])
     .map(([before, after]) => ({
       title: t("page.against", { before: t(`side.${before}`), after: t(`side.${after}`) }),
-      make: () => changes(turn[before].text, turn[after].text),
+      make: () => changes(turn[before], turn[after]),
     }));
   const whole = { title: t("page.whole"), make: () => columns(turn, sides) };
   return [...pairs, whole];
@@ -64,9 +64,9 @@ function viewsOf(turn, sides) {
 function columns(turn, sides) {
   const groups = [];
   for (const side of sides) {
-    const group = groups.find((one) => one.text === turn[side].text);
+    const group = groups.find((one) => one.text === turn[side]);
     if (group) group.sides.push(side);
-    else groups.push({ sides: [side], text: turn[side].text });
+    else groups.push({ sides: [side], text: turn[side] });
   }
   return h("div", { class: "columns" }, groups.map(column));
 }

@@ -70,7 +70,7 @@ def call(tool: ToolUse) -> str:
 def call_views(turn: TurnEvidence, words: Locale, *, fold: bool) -> tuple[CallView, ...]:
     """The calls of the turn; `fold` leaves out stretches on which all sides agree."""
     rows = call_rows(turn)
-    views = [_view(number, row) for number, row in enumerate(rows, start=1)]
+    views = [call_view(number, row) for number, row in enumerate(rows, start=1)]
     return tuple(_folded(views, words)) if fold else tuple(views)
 
 
@@ -82,7 +82,8 @@ def step_changes(step: Step) -> tuple[ArgumentView, ...]:
     )
 
 
-def _view(number: int, row: CallRow) -> CallView:
+def call_view(number: int, row: CallRow) -> CallView:
+    """One row of the trajectory, of long calls the beginning."""
     return CallView(
         number=str(number),
         expected=CellView(call=_call(row.expected)),

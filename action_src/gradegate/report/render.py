@@ -19,6 +19,7 @@ from gradegate.report.escape import clean, clip, one_line
 from gradegate.report.fit import Measure
 from gradegate.report.page.charts import charts_of
 from gradegate.report.page.data import embedded
+from gradegate.report.page.overview import causes_of, touched_of
 from gradegate.report.templates import render_template
 from gradegate.report.view import CaseView, ReportView, build
 
@@ -240,6 +241,8 @@ class _Rendering:
         values = {
             "view": self.whole,
             "charts": charts_of(self.report, self.words),
+            "causes": causes_of(self.report, self.words),
+            "touched": touched_of(self.report, self.words),
             "data": Markup(data.text),  # noqa: S704 - no text in it can end its element
             "packed": data.packed,
         }

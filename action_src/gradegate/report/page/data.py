@@ -6,23 +6,23 @@ Small reports are embedded as JSON that a person can read; large ones are packed
 import base64
 import json
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import Any
 
 from gradegate import locales
 from gradegate.locales import Locale, Sentence
 from gradegate.model.report import Evidence, JudgedItem, Report, SideAnswer, TurnEvidence
+from gradegate.model.trajectory import CallRow, Place, call_rows
+from gradegate.report.calls import CallView, CellView, call, call_view
 from gradegate.report.case_sections import ATTENTION, Section
-from gradegate.report.escape import clean
+from gradegate.report.escape import clean, one_line
 from gradegate.report.links import case_address
-from gradegate.report.turns import call
 from gradegate.report.view import CaseView, ReportView, ScoreView
 
 LARGEST_PLAIN = 200_000
 """In characters: below, being readable is worth more than being small."""
-WORDS = ("page.", "side.", "column.", "cases.", "label.blocking", "list.comma")
+WORDS = ("page.", "side.", "column.", "cases.", "calls.folded.", "label.blocking", "list.comma")
 """The phrases that the script says itself."""
 SIGNS = {
     Section.REGRESSED: "bad",
@@ -116,8 +116,11 @@ def _case(case: CaseView, aside: Collection[str], words: Locale) -> dict[str, An
             blocking=case.blocking,
             remark=case.remark,
             runs=next((score.runs for score in case.scores if _tells(score)), ""),
+            asked=source.asked,
+            cause=one_line(source.cause.in_words(words)) if source.cause else "",
             turns=[_turn(turn, words) for turn in source.evidence.turns],
             errors=_errors(source.evidence),
+            made=_runs(source.evidence, words),
         ),
     }
 
@@ -155,29 +158,47 @@ def _score(score: ScoreView) -> dict[str, Any]:
 
 
 def _turn(turn: TurnEvidence, words: Locale) -> dict[str, Any]:
-    steps = list(_steps(turn, words))
+    rows = call_rows(turn)
     return {
         "asked": turn.asked,
-        "expected": _side(turn.expected),
-        "base": _side(turn.base),
-        "head": _side(turn.head),
-        "steps": steps,
-        "differs": _differs(turn),
+        "expected": _text(turn.expected),
+        "base": _text(turn.base),
+        "head": _text(turn.head),
+        "calls": [_call(row, call_view(n, row)) for n, row in enumerate(rows, start=1)],
         "judged": [_judged(one, words) for one in turn.judged],
+        **_given(differs=_differs(turn, rows)),
     }
 
 
-def _differs(turn: TurnEvidence) -> bool:
-    wanted = turn.base or turn.expected
-    return bool(turn.judged) or (
-        turn.head is not None and wanted is not None and wanted != turn.head
+def _text(said: SideAnswer | None) -> str | None:
+    return said.text if said is not None else None
+
+
+def _differs(turn: TurnEvidence, rows: Sequence[CallRow]) -> bool:
+    """Whether there is anything to see that is not alike on both sides, or not as expected."""
+    wanted = turn.base if turn.base is not None else turn.expected
+    calls_differ = any(not row.is_quiet for row in rows)
+    return bool(turn.judged) or calls_differ or _text(wanted) != _text(turn.head)
+
+
+def _call(row: CallRow, view: CallView) -> dict[str, Any]:
+    return _given(
+        quiet=row.is_quiet,
+        expected=_cell(view.expected, row.expected),
+        base=_cell(view.base, row.base),
+        head=_cell(view.head, row.head),
     )
 
 
-def _side(said: SideAnswer | None) -> dict[str, Any] | None:
-    if said is None:
-        return None
-    return {"text": said.text, "calls": [call(tool) for tool in said.tools]}
+def _cell(cell: CellView, place: Place | None) -> dict[str, Any]:
+    """The call in full: the page has room, and folds what is long."""
+    return _given(
+        call=one_line(call(place.call)) if place else "",
+        sign=cell.sign,
+        mark=cell.mark,
+        moved=cell.moved,
+        changes=[[one.path, one.before, one.after] for one in cell.changes],
+    )
 
 
 def _judged(one: JudgedItem, words: Locale) -> dict[str, Any]:
@@ -191,26 +212,16 @@ def _judged(one: JudgedItem, words: Locale) -> dict[str, Any]:
     }
 
 
-def _steps(turn: TurnEvidence, words: Locale) -> Iterator[dict[str, Any]]:
-    sides = [turn.expected, turn.base, turn.head]
-    rows = zip_longest(*([call(tool) for tool in side.tools] if side else [] for side in sides))
-    for expected, base, head in rows:
-        wanted = expected if turn.expected else base
-        kind = (
-            "same"
-            if head == wanted
-            else "missing"
-            if head is None
-            else "extra"
-            if wanted is None
-            else "differs"
-        )
-        mark = {"same": "=", "missing": locales.MINUS, "extra": "+", "differs": "≠"}[kind]
-        yield {
-            "kind": kind,
-            "mark": mark,
-            "label": words(f"page.step.{kind}"),
-            "expected": expected,
-            "base": base,
-            "head": head,
+def _runs(evidence: Evidence, words: Locale) -> list[dict[str, Any]]:
+    sides = (("base", evidence.base_runs), ("head", evidence.head_runs))
+    return [
+        {
+            "side": side,
+            "role": words.word("page.role", run.role),
+            "status": run.status,
+            "result": words.word("page.run", run.status),
+            "scores": {name: locales.score(score) for name, score in run.scores.items()},
         }
+        for side, runs in sides
+        for run in runs
+    ]

@@ -64,7 +64,7 @@ test("a case is found by its address, or by an id that only one has", () => {
 const one = (id, status, more = {}) => ({
   id, name: id, place: `${id}.json:1`, path: `${id}.json`, line: 1, suite: "s", label: status, status, why: [], scores: [], ...more,
 });
-const turn = { asked: "Is it raining?", expected: null, base: { text: "Yes, it is.", calls: [] }, head: { text: "No.", calls: ['get_rain(city="Oslo")'] }, judged: [{ subject: "The answer is kind.", reason: "It is curt.", verdicts: "no" }] };
+const turn = { asked: "Is it raining?", expected: null, base: "Yes, it is.", head: "No.", calls: [{ head: { call: 'get_rain(city="Oslo")' } }], judged: [{ subject: "The answer is kind.", reason: "It is curt.", verdicts: "no" }] };
 const cases = [
   one("oslo", "regressed", { turns: [turn], drop: -1 }),
   one("rome", "regressed", { why: [["called ", { code: "get_weather" }]], drop: -0.2 }),
