@@ -171,11 +171,19 @@ class Project:
 
     def listen(self) -> "AgentLog":
         """Have the scripted agent note its runs from now on, in a file that it may write to."""
-        path = self.root.parent / "agent.log"
-        path.touch()
-        path.chmod(0o666)
+        path = _agent_log()
         self.environ["AGENT_LOG"] = str(path)
         return AgentLog(path)
+
+
+def _agent_log() -> Path:
+    """A file that agents may write to: shared memory is the one place outside their own."""
+    shared = Path("/dev/shm")  # noqa: S108 - all agents share it
+    made, name = tempfile.mkstemp(prefix="agent-log-", dir=shared if shared.is_dir() else None)
+    os.fchmod(made, 0o666)
+    os.close(made)
+    atexit.register(Path(name).unlink, missing_ok=True)
+    return Path(name)
 
 
 @dataclass(frozen=True)

@@ -160,12 +160,12 @@ async def test_a_projects_dependencies_are_installed_without_it(
     assert sorted(side.rglob("*")) == before
 
 
-# Notes the names of its environment, and gives out the wheel that lies beside it.
+# Notes the names of its environment in what is being made; gives out the wheel beside it.
 BACKEND = """
-import os, shutil
+import glob, os, shutil
 
 def build_wheel(folder, config_settings=None, metadata_directory=None):
-    open({seen!r}, "w").write(" ".join(os.environ))
+    open(glob.glob({venvs!r})[0] + "/names", "w").write(" ".join(os.environ))
     return os.path.basename(shutil.copy("spy-1-py3-none-any.whl", folder))
 """
 SPY = """
@@ -180,10 +180,7 @@ async def test_installing_sees_nothing_but_what_uv_needs(
     place: Path, index: dict[str, str]
 ) -> None:
     """Code that runs while it is installed finds no key and no token."""
-    seen = place / "seen"
-    seen.mkdir(mode=0o777)
-    seen.chmod(0o777)
-    backend = BACKEND.format(seen=str(seen / "names"))
+    backend = BACKEND.format(venvs=str(place / "cache" / "*" / "venv"))
     spy = write(place / "side" / "spy", {"pyproject.toml": SPY, "backend.py": backend})
     add_wheel(spy / "spy-1-py3-none-any.whl", "spy", "1")
     secrets = {"GOOGLE_API_KEY": "k", "GITHUB_TOKEN": "t", "UV_INDEX_A_PASSWORD": "p"}
@@ -192,7 +189,7 @@ async def test_installing_sees_nothing_but_what_uv_needs(
     builder = EnvironmentBuilder(place / "cache", {**index, **secrets}, named, apart)
     python = await builder.build(requirements(place, "./spy\n"))
     assert isinstance(python, Path), python
-    names = (seen / "names").read_text().split()
+    names = (python.parents[1] / "names").read_text().split()
     assert "UV_INDEX_A_PASSWORD" in names
     assert not {"GOOGLE_API_KEY", "GITHUB_TOKEN"} & set(names)
 

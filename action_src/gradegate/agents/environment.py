@@ -60,7 +60,7 @@ class AgentEnvironment:
 
     def launch(self, command: Sequence[str], limits: Limits) -> Launch:
         """How to start something in it."""
-        return self.sandbox.launch(command, self.environ, self.names, limits)
+        return self.sandbox.launch(command, self.environ, self.names, limits, self.suite.network)
 
     async def interpreter(self, place: Path, spare: Path) -> Interpreter | Notice:
         """The one for a program at this place, or why there is none."""

@@ -9,16 +9,18 @@ from typing import Self
 
 from gradegate.agents.adk import AdkAgent, AdkMetrics
 from gradegate.agents.environment import AgentEnvironment
+from gradegate.agents.landlock import isolation_of, network_not_held
 from gradegate.agents.launch import Limits
 from gradegate.agents.line_agent import CommandAgent
 from gradegate.agents.recorded import RecordedAgent
 from gradegate.agents.sandbox import Hidden, Sandbox, private_places, shield_process
+from gradegate.agents.uids import may_switch
 from gradegate.agents.users import simulated_users, written_users
 from gradegate.files.json_document import refuse_outside
 from gradegate.files.results_json import read_traces
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.evalset import Case
-from gradegate.model.notice import Notice
+from gradegate.model.notice import Notice, notice
 from gradegate.model.runs import Side
 from gradegate.model.settings import Suite
 from gradegate.ports import AgentRunner, Ask, Machine, UserFactory
@@ -31,6 +33,7 @@ class SandboxedAgents:
         self._machine = machine
         self._sandboxes: dict[Path, Sandbox] = {}
         self._warnings: dict[str, Notice] = {}
+        self._isolation: dict[str, Notice] = {}
         self._stack = ExitStack()
 
     def __enter__(self) -> Self:
@@ -45,6 +48,10 @@ class SandboxedAgents:
         """What could not be done to keep the agents apart."""
         return tuple(self._warnings.values())
 
+    def isolation(self) -> Sequence[Notice]:
+        """What was done to keep them apart, and what was not."""
+        return tuple(self._isolation.values())
+
     def runner_for(
         self, suite: Suite, side: Side, ask: Ask, cases: Sequence[Case] | None
     ) -> AgentRunner:
@@ -52,6 +59,7 @@ class SandboxedAgents:
         if suite.traces is not None:
             return _recorded(suite, side, cases)
         users = simulated_users(ask, "", written_users)
+        self._tell_isolation(suite)
         if suite.command is not None:
             return self._command(suite, side, users)
         if suite.agent is None:
@@ -87,7 +95,7 @@ class SandboxedAgents:
         environ = self._machine.environ
         sandbox = self._sandbox(side, _program(suite.command[0], environ))
         limits = Limits(memory_mb=suite.memory_mb)
-        launch = sandbox.launch(suite.command, environ, suite.env, limits)
+        launch = sandbox.launch(suite.command, environ, suite.env, limits, suite.network)
         return CommandAgent(
             replace(launch, cwd=side.root),
             turn_timeout=suite.turn_timeout,
@@ -113,6 +121,14 @@ class SandboxedAgents:
             sandbox = self._stack.enter_context(Sandbox.for_side(side.top, needs))
             self._sandboxes[side.top] = sandbox
         return self._sandboxes[side.top]
+
+    def _tell_isolation(self, suite: Suite) -> None:
+        if self._machine.trusted:
+            return
+        user = notice("isolation.own_user" if may_switch() else "isolation.same_user")
+        for told in (user, *isolation_of(suite)):
+            self._isolation[told.text] = told
+        self._remark(network_not_held(suite))
 
     def _remark(self, warning: Notice | None) -> None:
         if warning and not self._machine.trusted:

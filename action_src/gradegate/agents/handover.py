@@ -24,6 +24,16 @@ _DEEPEST = 128
 """Folders in folders; nobody needs as many, and each takes a descriptor of ours."""
 
 
+@contextmanager
+def opened(place: str | Path, within: int | None = None) -> Iterator[int]:
+    """A folder, to go on from; never one behind a link."""
+    folder = os.open(place, FOLDER, dir_fd=within)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
 def write_new(file: Path, text: str = "") -> None:
     """Write a file of ours that must not be there yet, nor a link in its place.
 
@@ -36,7 +46,7 @@ def write_new(file: Path, text: str = "") -> None:
 
 def give(folder: Path, uid: int) -> None:
     """Make a folder that is still ours alone, with all that is in it, the uid's own."""
-    with _opened(folder) as top:
+    with opened(folder) as top:
         for inner, names in _walk(top):
             for name in names:
                 os.chown(name, uid, uid, dir_fd=inner, follow_symlinks=False)
@@ -53,7 +63,7 @@ def take_back(folder: Path) -> None:
     Raises:
         OSError: there are folders in folders without end.
     """
-    with _opened(folder) as top:
+    with opened(folder) as top:
         user = os.fstat(top).st_uid
         for inner, names in _walk(top):
             os.fchown(inner, os.geteuid(), os.getegid())
@@ -71,7 +81,7 @@ def copy_tree(source: Path, into: Path) -> None:
     Raises:
         OSError: there are folders in folders without end.
     """
-    with _opened(source) as top:
+    with opened(source) as top:
         _copy_folder(top, into, os.fstat(top).st_uid, _DEEPEST)
 
 
@@ -83,15 +93,6 @@ def remove(folder: Path) -> None:
         subprocess.run(["rm", "-rf", "--", str(folder)], check=False)
 
 
-@contextmanager
-def _opened(place: str | Path, within: int | None = None) -> Iterator[int]:
-    folder = os.open(place, FOLDER, dir_fd=within)
-    try:
-        yield folder
-    finally:
-        os.close(folder)
-
-
 def _walk(folder: int, deepest: int = _DEEPEST) -> Iterator[tuple[int, list[str]]]:
     """Each folder, the outer ones first, open, with the names of what is in it but folders."""
     if deepest == 0:
@@ -100,7 +101,7 @@ def _walk(folder: int, deepest: int = _DEEPEST) -> Iterator[tuple[int, list[str]
     inner = [name for name in names if stat.S_ISDIR(_status(folder, name).st_mode)]
     yield folder, [name for name in names if name not in set(inner)]
     for name in inner:
-        with _opened(name, folder) as below:
+        with opened(name, folder) as below:
             yield from _walk(below, deepest - 1)
 
 
@@ -144,7 +145,7 @@ def _copy_folder(source: int, into: Path, user: int, deepest: int) -> None:
     if deepest == 0:
         raise OSError(errno.ENAMETOOLONG, f"more than {_DEEPEST} folders in each other")
     into.mkdir(mode=0o755)
-    with _opened(into) as target:
+    with opened(into) as target:
         os.fchmod(target, 0o755)
         for name in sorted(os.listdir(source)):
             try:
@@ -154,7 +155,7 @@ def _copy_folder(source: int, into: Path, user: int, deepest: int) -> None:
                 elif kind == stat.S_IFREG:
                     _copy_own(source, name, target, user)
                 elif kind == stat.S_IFDIR:
-                    with _opened(name, source) as inner:
+                    with opened(name, source) as inner:
                         _copy_folder(inner, into / name, user, deepest - 1)
             except OSError as error:
                 if error.errno not in _CHANGED:

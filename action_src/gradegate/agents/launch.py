@@ -7,9 +7,11 @@ import socket
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import NamedTuple, TypeVar
+
+from gradegate.agents.landlock import Confinement
 
 P = TypeVar("P")
 
@@ -51,6 +53,8 @@ class Launch:
     user: tuple[int, int] | None = None
     """Uid and gid to switch to; None keeps ours."""
     limits: Limits = Limits()
+    confinement: Confinement | None = None
+    """None: nothing but its user and its limits hold it."""
 
     def order(self) -> bytes:
         """The same for the supervisor. Not on its command line: anyone may read that."""
@@ -61,6 +65,7 @@ class Launch:
             "env": dict(self.env),
             "user": self.user,
             "limits": self.limits.as_resources(own_uid=self.user is not None),
+            "confinement": asdict(self.confinement) if self.confinement else None,
         }
         return json.dumps(order).encode()
 

@@ -93,6 +93,10 @@ class RecordedAgents:
         del suite, side
         return nullcontext(_no_environment)
 
+    def isolation(self) -> Sequence[Notice]:
+        """Nothing is run."""
+        return ()
+
     def warnings(self) -> Sequence[Notice]:
         """None."""
         return ()

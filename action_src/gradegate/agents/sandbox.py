@@ -18,10 +18,12 @@ from pathlib import Path
 from typing import Self
 
 from gradegate.agents.handover import give, remove
+from gradegate.agents.landlock import confinement
 from gradegate.agents.launch import Launch, Limits
 from gradegate.agents.uids import ON_LINUX, Identity, claim_uid, may_switch
 from gradegate.model.errors import InputError
 from gradegate.model.notice import Notice, notice
+from gradegate.model.settings import Network
 
 _ALWAYS = ("PATH", "LANG", "LC_ALL")
 _NEVER = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_")
@@ -110,10 +112,12 @@ class Sandbox:
         environ: Mapping[str, str],
         names: Sequence[str] = (),
         limits: Limits = Limits(),  # noqa: B008 - frozen
+        network: Network = "open",
     ) -> Launch:
         """How to start a program in here, which sees only these names of our environment."""
         env = agent_environment(environ, names, self.home, command)
-        return Launch(command, self.checkout, env, self.user, limits)
+        held = confinement((self.checkout, self.home), network)
+        return Launch(command, self.checkout, env, self.user, limits, held)
 
     def blocked_at(self, place: Path) -> Path | None:
         """The folder that keeps the agent from a place it needs; None where it gets there."""

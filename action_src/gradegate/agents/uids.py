@@ -13,6 +13,7 @@ from pathlib import Path
 
 from gradegate.agents.handover import FOLDER
 from gradegate.agents.launch import LIBRARIES, supervisor
+from gradegate.agents.residue import remove_residue
 from gradegate.model.errors import InputError
 from gradegate.model.notice import Notice, notice
 
@@ -47,11 +48,15 @@ class Identity:
         return _sweep(self.uid)
 
     def give_up(self) -> Notice | None:
-        """End what is left and let others have the uid; if it cannot be ended, nobody has it."""
+        """End and remove what is left, and let others have the uid.
+
+        If it cannot be ended, nobody has it.
+        """
         if self.claim is None:
             return None
         left = self.end_processes()
         if left is None:
+            remove_residue(self.uid)
             os.close(self.claim)
         self.claim = None
         return left

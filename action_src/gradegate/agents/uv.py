@@ -80,7 +80,7 @@ class EnvironmentBuilder:
         """The interpreter of an environment with all that the recipe asks for."""
         with _identity(apart=self.apart) as identity, _home(identity) as home:
             user = identity.user if identity else None
-            calls = Calls("uv", Path("/"), self._environment(str(home)), user)
+            calls = Calls("uv", Path("/"), self._environment(str(home)), user, (home,))
             async with self._uv(calls) as uv:
                 if isinstance(uv, Notice):
                     return NotBuilt(uv)
@@ -173,7 +173,7 @@ class _Work:
             if self.identity:
                 give(part, self.identity.uid)
         try:
-            failed = await self._fill(place, request)
+            failed = await self._fill(place, parts, request)
         finally:
             left = self.identity.end_processes() if self.identity else None
         if left or failed:
@@ -183,9 +183,12 @@ class _Work:
                 take_back(part)
         return None
 
-    async def _fill(self, place: Path, request: str | None) -> NotBuilt | None:
+    async def _fill(
+        self, place: Path, parts: Sequence[Path], request: str | None
+    ) -> NotBuilt | None:
         recipe = self.recipe.within(place / _SOURCE)
-        calls = replace(self.calls, folder=recipe.folder)
+        writes = (*self.calls.writes, *parts)
+        calls = replace(self.calls, folder=recipe.folder, writes=writes)
         deadline = time.monotonic() + self.time_limit
         env = {
             "UV_PROJECT_ENVIRONMENT": str(place / _VENV),

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from gradegate.agents.landlock import confinement
 from gradegate.agents.launch import Launch, Limits, run_to_end
 from gradegate.agents.sandbox import blocked_at
 from gradegate.model.notice import Notice, notice
@@ -83,6 +84,8 @@ class Calls:
     folder: Path
     env: Mapping[str, str]
     user: tuple[int, int] | None
+    writes: tuple[Path, ...] = ()
+    """Where they may write, if they have a user of their own. Else their cache is the user's."""
 
     async def call(
         self, *arguments: str, seconds: float, env: Mapping[str, str] | None = None
@@ -99,7 +102,8 @@ class Calls:
     ) -> Done:
         """Run a program to its end or until its time is up; nothing it started outlives it."""
         seen = {**self.env, **(env or {})}
-        launch = Launch(command, cwd or self.folder, seen, self.user, LIMITS)
+        held = confinement(self.writes) if self.user else None
+        launch = Launch(command, cwd or self.folder, seen, self.user, LIMITS, held)
         try:
             ended = await run_to_end(launch, seconds)
         except TimeoutError:

@@ -277,6 +277,9 @@ class Report(Value):
     notices: tuple[Notice, ...] = Field(default=(), exclude_if=not_)
     """The warnings, one by one, as they can be told in another language."""
 
+    isolation: tuple[Notice, ...] = Field(default=(), exclude_if=not_)
+    """How the agents were kept apart from the job and from each other, and how not."""
+
     @property
     def told(self) -> tuple[Notice, ...]:
         """The warnings, as notices where the report has them."""

@@ -4,7 +4,7 @@ from datetime import date
 from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
 
-from pydantic import AfterValidator, Field, WithJsonSchema, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from gradegate.locales import languages
 from gradegate.model.base import Value
@@ -49,6 +49,22 @@ def _known_language(name: str) -> str:
 Language = Annotated[
     str, AfterValidator(_known_language), WithJsonSchema({"enum": list(languages())})
 ]
+
+
+def _known_network(given: object) -> object:
+    listed = isinstance(given, list | tuple) and all(map(_is_port, given))
+    if given not in ("open", "none") and not listed:
+        raise ValueError(
+            f'must be "open", "none" or a list of TCP ports such as [443, 8080], not {given!r}'
+        )
+    return given
+
+
+def _is_port(given: object) -> bool:
+    return type(given) is int and 0 < given < 1 << 16
+
+
+Network = Annotated[Literal["open", "none"] | tuple[int, ...], BeforeValidator(_known_network)]
 
 DEFAULT_FAIL_ON = (
     ReasonKind.REGRESSION,
@@ -107,6 +123,9 @@ class Suite(Described):
     """Seconds an agent may take over all turns of a case; a simulated user's do not count."""
     memory_mb: int = Field(default=4096, ge=64)
     """MiB that each of the agent's processes may use."""
+    network: Network = "open"
+    """TCP ports that the agent may connect to and listen on: `open`: all, `none`, or a list. Held
+    by Linux 6.7 and newer; hosts, UDP and Unix sockets are not told apart."""
     max_parallel: int = Field(default=16, ge=1)
     """How many of the agent's sessions may be open at once."""
     tools: ToolsMode = "live"

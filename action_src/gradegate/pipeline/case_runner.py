@@ -67,6 +67,8 @@ class CaseRunner:
         """What the judges cost; whole at the end."""
         self.warnings: tuple[Notice, ...] = ()
         """What a reader should know of how the agents were run; whole at the end."""
+        self.isolation: tuple[Notice, ...] = ()
+        """What was done to keep the agents apart; whole at the end."""
         self._journal = journal
         self._ask = ask
         self._cases = cases

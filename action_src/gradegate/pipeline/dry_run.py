@@ -162,6 +162,10 @@ class ExpectedAgents:
         del suite, side
         return nullcontext(_not_called)
 
+    def isolation(self) -> Sequence[Notice]:
+        """Nothing is run."""
+        return ()
+
     def warnings(self) -> Sequence[Notice]:
         """Nothing ran."""
         return ()

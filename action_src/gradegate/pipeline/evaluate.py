@@ -215,6 +215,7 @@ def _report(
         usage=runner.usage,
         warnings=texts_of(told),
         notices=told,
+        isolation=runner.isolation,
     )
 
 

@@ -157,10 +157,10 @@ def _taken_from_base(suite: Suite, own: Suite) -> tuple[str, ...]:
     agent would.
     """
     if own.command is not None:
-        return ("env", *_OF_BASE, "agent", "traces")
+        return ("env", "network", *_OF_BASE, "agent", "traces")
     if own.agent is not None and own.traces is None and suite.traces is not None:
-        return ("env", *_OF_BASE, "traces", *(("agent",) if suite.agent is None else ()))
-    return ("env", *(_OF_BASE if suite.command is None else ()))
+        return ("env", "network", *_OF_BASE, "traces", *(("agent",) if suite.agent is None else ()))
+    return ("env", "network", *(_OF_BASE if suite.command is None else ()))
 
 
 def _with_rules(gate: Gate, overrides: Overrides) -> Gate:

@@ -41,6 +41,10 @@ class AgentFactory(Protocol):
         """What a reader should know about how the agents were run; whole once it is closed."""
         ...
 
+    def isolation(self) -> Sequence[Notice]:
+        """What was done to keep the agents apart, and what could not be."""
+        ...
+
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
@@ -94,6 +98,7 @@ async def open_runner(prepared: Prepared, services: Services) -> AsyncIterator[C
             await runner.finish()
             runner.usage = judge.usage(time.monotonic() - prepared.began)
     runner.warnings = (*warnings, *factory.warnings())
+    runner.isolation = tuple(factory.isolation())
 
 
 def _deadline(prepared: Prepared) -> float | None:

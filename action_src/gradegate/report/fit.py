@@ -96,14 +96,15 @@ def shortened(view: ReportView, words: Locale, *, rows: int, evidence: int) -> R
 
 
 def _with_few_remarks(view: ReportView, words: Locale) -> ReportView:
-    lists = (view.findings, view.notes, view.warnings)
+    lists = (view.findings, view.notes, view.warnings, view.isolation)
     dropped = sum(max(0, len(lines) - REMARKS) for lines in lists)
-    findings, notes, warnings = (lines[:REMARKS] for lines in lists)
+    findings, notes, warnings, isolation = (lines[:REMARKS] for lines in lists)
     return replace(
         view,
         findings=findings,
         notes=notes,
         warnings=warnings,
+        isolation=isolation,
         left_out=words.some("left_out.lines", dropped) if dropped else "",
     )
 

@@ -162,6 +162,8 @@ class ReportView:
     quiet: str
     """One line for the cases that are not listed."""
     warnings: tuple[str, ...]
+    isolation: tuple[str, ...]
+    """How the agents were kept apart, and how not."""
     sides: str
     usage: str
     left_out: str = ""
@@ -201,6 +203,7 @@ def build(
         sections=tuple(section for section in sections if section.cases),
         quiet=quiet(report, counts[Section.REST], words),
         warnings=tuple(_remark(warning.in_words(words)) for warning in report.told),
+        isolation=tuple(_remark(one.in_words(words)) for one in report.isolation),
         sides=sides(report, words),
         usage=usage(report, words),
     )
