@@ -30,6 +30,7 @@ RUNNER_FOLDER = ".gradegate"
 @contextmanager
 def services(machine: Machine, store: Path) -> Iterator[Services]:
     """The outside world, with progress on standard error and the store open."""
+    _put_back(machine)
     with ProgressLine() as line, SqliteStore(store) as opened:
 
         def judge(settings: JudgeSettings, folders: Sequence[Path], secrets: SecretMasker) -> Judge:
@@ -97,6 +98,13 @@ def cache_folder(environ: Mapping[str, str]) -> Path:
     from platformdirs import user_cache_path
 
     return user_cache_path("gradegate")
+
+
+def _put_back(machine: Machine) -> None:
+    """Have the modes as they were that a run which was killed did not put back."""
+    from gradegate.agents.hidden import put_back, record_folder
+
+    put_back(record_folder(machine.repository, machine.cache))
 
 
 def _agents(machine: Machine) -> AgentFactory:

@@ -86,7 +86,8 @@ def working_below(folder: Path) -> list[str]:
 
 
 def test_killed_in_the_middle_it_goes_on_where_it_was(project: Project) -> None:
-    """No finished unit is run twice, and it comes to the same as if nothing had happened."""
+    """No finished unit is run twice, it comes to the same, and what the killed one left is gone."""
+    (project.root / ".git").chmod(0o755)
     log = project.listen()
     assert stopped_after(project, log, MOST, signal.SIGKILL).code == -signal.SIGKILL
     temporary = Path(project.environ["TMPDIR"])
@@ -95,7 +96,11 @@ def test_killed_in_the_middle_it_goes_on_where_it_was(project: Project) -> None:
         time.sleep(0.05)
     assert working_below(temporary) == []
     before = log.fresh()
+    assert list(temporary.iterdir()) != []
     resumed = project.evaluate()
+    assert list(temporary.iterdir()) == []
+    assert (project.root / ".git").stat().st_mode & 0o777 == 0o755
+    assert not list((project.root / ".git").glob("gradegate*"))
     after = log.fresh()
     undisturbed = project.evaluate(XDG_CACHE_HOME=str(project.root.parent / "another"))
     whole = log.fresh()

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import tempfile
@@ -14,7 +13,7 @@ import pytest
 
 from gradegate.agents.launch import Launch, Limits
 from gradegate.agents.line_agent import CommandAgent
-from gradegate.agents.sandbox import Hidden, Sandbox, private_places
+from gradegate.agents.sandbox import Sandbox
 from gradegate.model.runs import Trace
 from tests.integration.test_line_agent import (
     PROGRAMS,
@@ -322,29 +321,6 @@ def test_an_interpreter_nobody_else_can_reach_keeps_our_uid_and_says_so(folder: 
     with Sandbox.for_side(folder / "sides" / "head", [SYSTEM_PYTHON]) as sandbox:
         assert sandbox.blocked_at(closed / "bin" / "python") == closed
         assert sandbox.blocked_at(SYSTEM_PYTHON) is None
-
-
-def test_only_the_runners_own_places_are_hidden(tmp_path: Path) -> None:
-    """A developer's home is not: only a job on a runner has one that is nobody's."""
-    (tmp_path / ".git").mkdir()
-    assert private_places({"HOME": "/root", "RUNNER_TEMP": "/no/such"}, tmp_path) == (
-        tmp_path / ".git",
-    )
-    on_runner = private_places({"HOME": str(tmp_path), "GITHUB_ACTIONS": "true"}, tmp_path)
-    assert on_runner == (tmp_path / ".git", tmp_path)
-
-
-@as_root
-def test_hidden_places_get_their_modes_back(tmp_path: Path) -> None:
-    """What is gone meanwhile is no trouble, what never was is told."""
-    kept, gone = tmp_path / "kept", tmp_path / "gone"
-    kept.mkdir(mode=0o750)
-    gone.mkdir()
-    with Hidden([kept, gone, tmp_path / "never"]) as hidden:
-        assert stat.S_IMODE(kept.stat().st_mode) == 0o700
-        assert len(hidden.warnings) == 1
-        gone.rmdir()
-    assert stat.S_IMODE(kept.stat().st_mode) == 0o750
 
 
 @as_root

@@ -2,7 +2,7 @@
 
     hunted.py FOLDER plain|isolated [WORD…]
 
-FOLDER is as `tests/integration/test_isolation.py` makes it. `plain` runs the agent as it would
+FOLDER is as `tests/integration/test_sandbox_secrets.py` makes it. `plain` runs the agent as it would
 be without isolation, to show that there is something to be found. The words go to the hunter.
 """
 
@@ -14,15 +14,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from gradegate.agents.hidden import Hidden, private_places, record_folder
 from gradegate.agents.launch import Launch
 from gradegate.agents.line_agent import CommandAgent
-from gradegate.agents.sandbox import (
-    Hidden,
-    Sandbox,
-    agent_environment,
-    private_places,
-    shield_process,
-)
+from gradegate.agents.sandbox import Sandbox, agent_environment, shield_process
 from gradegate.model.evalset import Case, EvalCase, EvalConfig
 from gradegate.model.runs import Trace
 
@@ -55,8 +50,9 @@ def _plain(folder: Path) -> Iterator[tuple[Launch, str | None]]:
 @contextmanager
 def _isolated(folder: Path) -> Iterator[tuple[Launch, str | None]]:
     shield_process()
+    workspace = folder / "workspace"
     with (
-        Hidden(private_places(os.environ, folder / "workspace")),
+        Hidden(private_places(os.environ, workspace), record_folder(workspace, folder)),
         Sandbox.for_side(folder / "sides" / "head", [Path(_SYSTEM_PYTHON)]) as sandbox,
     ):
         yield (

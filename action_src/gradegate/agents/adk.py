@@ -1,8 +1,8 @@
 """An ADK agent, and users' own metrics: our worker, run by an interpreter that has google-adk."""
 
 import asyncio
-import tempfile
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -13,6 +13,7 @@ from gradegate.agents.line_agent import CommandAgent, Pool
 from gradegate.agents.line_process import Answer, Failure
 from gradegate.agents.sandbox import Sandbox
 from gradegate.agents.users import written_users
+from gradegate.files.temporary import temporary_folder
 from gradegate.model.evalset import Case
 from gradegate.model.notice import Notice, notice
 from gradegate.model.runs import NotRun, Trace
@@ -53,7 +54,7 @@ class AdkAgent:
         )
         self._users = users
         self._agent: CommandAgent | None = None
-        self._folder = tempfile.TemporaryDirectory(prefix="gradegate-agent-")
+        self._stack = ExitStack()
 
     async def __aenter__(self) -> Self:
         return self
@@ -61,7 +62,7 @@ class AdkAgent:
     async def __aexit__(self, *_: object) -> None:
         if self._agent:
             await self._agent.__aexit__()
-        self._folder.cleanup()
+        self._stack.close()
 
     async def prepare(self) -> Notice | None:
         """Make the environment and start the agent in it, so that it is loaded when asked."""
@@ -98,7 +99,7 @@ class AdkAgent:
 
     def _own_folder(self) -> Path:
         """A folder of ours that the agent can read and not write."""
-        folder = Path(self._folder.name)
+        folder = self._stack.enter_context(temporary_folder("agent"))
         folder.chmod(0o755)
         return folder
 
@@ -116,7 +117,7 @@ class AdkMetrics:
     def __init__(self, environment: AgentEnvironment) -> None:
         self._environment = environment
         self._timeout = environment.suite.turn_timeout
-        self._folder = tempfile.TemporaryDirectory(prefix="gradegate-metrics-")
+        self._stack = ExitStack()
         self._opening = asyncio.Lock()
         self._pool: Pool | str | None = None
 
@@ -126,7 +127,7 @@ class AdkMetrics:
     async def __aexit__(self, *_: object) -> None:
         if isinstance(self._pool, Pool):
             await self._pool.close()
-        self._folder.cleanup()
+        self._stack.close()
 
     async def __call__(self, request: dict[str, Any]) -> dict[str, Any] | str:
         """What the function returned, or why there is nothing."""
@@ -164,7 +165,7 @@ class AdkMetrics:
 
     def _own_folder(self) -> Path:
         """A folder of ours that the metrics can read and not write."""
-        folder = Path(self._folder.name)
+        folder = self._stack.enter_context(temporary_folder("metrics"))
         folder.chmod(0o755)
         return folder
 

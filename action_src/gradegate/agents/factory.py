@@ -9,11 +9,12 @@ from typing import Self
 
 from gradegate.agents.adk import AdkAgent, AdkMetrics
 from gradegate.agents.environment import AgentEnvironment
+from gradegate.agents.hidden import Hidden, private_places, record_folder
 from gradegate.agents.landlock import isolation_of, network_not_held
 from gradegate.agents.launch import Limits
 from gradegate.agents.line_agent import CommandAgent
 from gradegate.agents.recorded import RecordedAgent
-from gradegate.agents.sandbox import Hidden, Sandbox, private_places, shield_process
+from gradegate.agents.sandbox import Sandbox, shield_process
 from gradegate.agents.uids import may_switch
 from gradegate.agents.users import simulated_users, written_users
 from gradegate.files.json_document import refuse_outside
@@ -115,7 +116,7 @@ class SandboxedAgents:
             if not self._sandboxes:
                 shield_process()
                 places = private_places(self._machine.environ, self._machine.repository)
-                hidden = self._stack.enter_context(Hidden(places))
+                hidden = self._stack.enter_context(Hidden(places, self._record))
                 for warning in hidden.warnings:
                     self._remark(warning)
             sandbox = self._stack.enter_context(Sandbox.for_side(side.top, needs))
@@ -129,6 +130,10 @@ class SandboxedAgents:
         for told in (user, *isolation_of(suite)):
             self._isolation[told.text] = told
         self._remark(network_not_held(suite))
+
+    @property
+    def _record(self) -> Path:
+        return record_folder(self._machine.repository, self._machine.cache)
 
     def _remark(self, warning: Notice | None) -> None:
         if warning and not self._machine.trusted:

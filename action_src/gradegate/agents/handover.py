@@ -10,9 +10,8 @@ import os
 import secrets
 import shutil
 import stat
-import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -83,14 +82,6 @@ def copy_tree(source: Path, into: Path) -> None:
     """
     with opened(source) as top:
         _copy_folder(top, into, os.fstat(top).st_uid, _DEEPEST)
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder with whatever is in it; one that is not there is no trouble."""
-    with suppress(RecursionError):
-        shutil.rmtree(folder, ignore_errors=True)
-    if os.path.lexists(folder):  # folders in folders: `rm` takes any number
-        subprocess.run(["rm", "-rf", "--", str(folder)], check=False)
 
 
 def _walk(folder: int, deepest: int = _DEEPEST) -> Iterator[tuple[int, list[str]]]:

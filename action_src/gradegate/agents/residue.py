@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from gradegate.agents.handover import opened, remove
+from gradegate.agents.handover import opened
+from gradegate.files.temporary import remove
 
 _OPEN_TO_ALL = ("/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue", "/run/lock")  # noqa: S108
 _SYSTEM_V = {"shm": "shmctl", "msg": "msgctl", "sem": "semctl"}

@@ -13,14 +13,14 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
-from gradegate.agents.handover import give, remove
+from gradegate.agents.handover import give
 from gradegate.agents.landlock import confinement
 from gradegate.agents.launch import Launch, Limits
 from gradegate.agents.uids import ON_LINUX, Identity, claim_uid, may_switch
+from gradegate.files.temporary import remove
 from gradegate.model.errors import InputError
 from gradegate.model.notice import Notice, notice
 from gradegate.model.settings import Network
@@ -142,51 +142,6 @@ def shield_process() -> None:
     if ON_LINUX and ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0):
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))
-
-
-def private_places(environ: Mapping[str, str], repository: Path) -> tuple[Path, ...]:
-    """What holds tokens or steers the job: the repository's `.git` and the runner's folders."""
-    files = ("ENV", "OUTPUT", "PATH", "STATE", "STEP_SUMMARY", "EVENT_PATH")
-    named = [environ.get(f"GITHUB_{name}") for name in files]
-    folders = [Path(file).parent for file in named if file]
-    if temporary := environ.get("RUNNER_TEMP"):
-        folders.append(Path(temporary))
-    if environ.get("GITHUB_ACTIONS") and (home := environ.get("HOME")):
-        folders.append(Path(home))
-    return tuple(dict.fromkeys(p for p in (repository / ".git", *folders) if p.exists()))
-
-
-class Hidden:
-    """Places that only their owners and root may look into, for as long as agents run.
-
-    Their modes are put back at the end; until then nobody who owns them notices. Where agents
-    share our uid there is nothing to gain, and nothing is touched.
-    """
-
-    def __init__(self, places: Iterable[Path]) -> None:
-        self._places = tuple(places)
-        self._modes: dict[Path, int] = {}
-        self.warnings: tuple[Notice, ...] = ()
-
-    def __enter__(self) -> Self:
-        if may_switch():
-            self.warnings = tuple(w for place in self._places if (w := self._hide(place)))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for place, mode in self._modes.items():
-            with suppress(FileNotFoundError):
-                place.chmod(mode)
-
-    def _hide(self, place: Path) -> Notice | None:
-        try:
-            mode = place.stat().st_mode & 0o7777
-            if mode & 0o077:
-                place.chmod(mode & 0o7700)
-                self._modes[place] = mode
-        except OSError as error:
-            return notice("sandbox.not_hidden", place=place, error=error.strerror)
-        return None
 
 
 def _identity_for(needs: Iterable[Path]) -> tuple[Identity | None, Notice | None]:

@@ -17,11 +17,12 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from gradegate.agents.handover import copy_tree, give, remove, take_back, write_new
+from gradegate.agents.handover import copy_tree, give, take_back, write_new
 from gradegate.agents.requirements import DEFAULT_ADK, Kind, Recipe
 from gradegate.agents.sandbox import USUAL_PATH
 from gradegate.agents.uids import Identity, claim_uid
 from gradegate.agents.uv_calls import Calls, find_uv, found_uvs, uv_for_others
+from gradegate.files.temporary import remove, temporary_folder
 from gradegate.model.notice import Notice, notice
 
 _PASSED_ON = (
@@ -270,11 +271,11 @@ def _identity(*, apart: bool) -> Iterator[Identity | None]:
 @contextmanager
 def _home(identity: Identity | None) -> Iterator[Path]:
     """A folder for what a build leaves lying about."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-uv-") as folder:
-        home = Path(folder) / "home"
+    with temporary_folder("uv") as folder:
+        home = folder / "home"
         home.mkdir()
         if identity:
-            Path(folder).chmod(0o711)
+            folder.chmod(0o711)
             give(home, identity.uid)
         try:
             yield home

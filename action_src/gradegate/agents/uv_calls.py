@@ -2,7 +2,6 @@
 
 import shutil
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from gradegate.agents.landlock import confinement
 from gradegate.agents.launch import Launch, Limits, run_to_end
 from gradegate.agents.sandbox import blocked_at
+from gradegate.files.temporary import temporary_folder
 from gradegate.model.notice import Notice, notice
 
 LIMITS = Limits(memory_mb=8192, file_mb=8192, processes=4096)
@@ -45,8 +45,8 @@ async def uv_for_others(
         if blocked is None:
             yield uv, uv
             return
-        with tempfile.TemporaryDirectory(prefix="gradegate-uv-") as folder:
-            copy = _copied(uv, Path(folder))
+        with temporary_folder("uv") as folder:
+            copy = _copied(uv, folder)
             if await runs(copy):
                 yield uv, copy
                 return

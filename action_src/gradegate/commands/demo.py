@@ -11,6 +11,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from gradegate.demo.repository import ANSWERS, DOCS_ONLY, MAIN, PULL_REQUEST, make_repository
+from gradegate.files.temporary import temporary_folder
 from gradegate.pipeline.evaluate import Evaluation, evaluate
 from gradegate.pipeline.prepare import EvaluationRequest
 from gradegate.ports import Machine
@@ -70,16 +71,16 @@ def demo(options: Namespace, environ: Mapping[str, str]) -> int:
 def _evaluated(folder: Path, environ: Mapping[str, str]) -> Evaluation:
     """The same job as `gradegate run` does, with nothing kept from earlier ones."""
     repo = Repo.open(folder / "repo", environ)
-    with tempfile.TemporaryDirectory(prefix="gradegate-demo-store-") as store:
+    with temporary_folder("store") as store:
         machine = Machine(
             environ,
             repository=repo.top,
-            cache=Path(store),
+            cache=store,
             answers=folder / ANSWERS.name,
             trusted=True,
         )
         request = EvaluationRequest(repo, Revisions(head=PULL_REQUEST.name))
-        with services(machine, Path(store) / STORE_FILE) as outside:
+        with services(machine, store / STORE_FILE) as outside:
             return run_until_signal(evaluate(request, outside))
 
 

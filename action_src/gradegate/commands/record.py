@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import tempfile
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,6 +22,7 @@ from gradegate.compare.next_runs import first_pass
 from gradegate.evalsets.load import LoadedSuite, load_cases_of_files
 from gradegate.files.findings import refuse_errors
 from gradegate.files.results_json import read_traces
+from gradegate.files.temporary import temporary_folder
 from gradegate.model.errors import InputError
 from gradegate.model.result import Results, Status
 from gradegate.model.runs import NotRun, Side, Trace, Traces
@@ -119,8 +119,8 @@ def record(options: Namespace, environ: Mapping[str, str]) -> int:
     loaded = load_cases_of_files(Path.cwd(), options.evals)
     _remark(loaded)
     machine = Machine(environ, Path.cwd(), cache_folder(environ), agent_python=options.agent_python)
-    with tempfile.TemporaryDirectory(prefix="gradegate-") as temporary:
-        side, agent = _copied(Path(options.agent), Path(temporary) / "head", environ)
+    with temporary_folder("record") as temporary:
+        side, agent = _copied(Path(options.agent), temporary / "head", environ)
         suite = loaded.suite.model_copy(update={"agent": agent})
         prepared = prepare_files(replace(loaded, suite=suite), side, options.runs)
         with services(machine, store_path(environ, options.store)) as outside:

@@ -8,12 +8,12 @@ import asyncio
 import json
 import os
 import sys
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from gradegate.demo.repository import ANSWERS, DOCS_ONLY, PULL_REQUEST, make_repository
+from gradegate.files.temporary import temporary_folder
 from gradegate.judge.client import JudgeClient
 from gradegate.judge.providers.replayed import RecordingProvider
 from gradegate.model.question import Question
@@ -102,8 +102,7 @@ def _verdict(rubric: str, met: bool, why: str) -> dict[str, str]:  # noqa: FBT00
 
 async def record(file: Path) -> None:
     """Evaluate both branches, and keep what the judge was asked and said."""
-    with tempfile.TemporaryDirectory(prefix="gradegate-record-") as temporary:
-        folder = Path(temporary)
+    with temporary_folder("record") as folder:
         make_repository(folder / "repo", os.environ)
         repo = Repo.open(folder / "repo")
         machine = Machine(os.environ, repository=repo.top, cache=folder / "cache")

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from gradegate.compare.loosened import loosened, loosened_suites, looser_than_defaults
 from gradegate.compare.pairing import Pair, pair, without_base
@@ -15,6 +14,7 @@ from gradegate.evalsets.config_places import CONFIG_FILE
 from gradegate.evalsets.discover import find
 from gradegate.evalsets.load import LoadedSuite, SetFolder
 from gradegate.evalsets.project import Project, follow_renames, load_all, read_project
+from gradegate.files.temporary import temporary_folder
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import Case
 from gradegate.model.notice import Notice, notice
@@ -138,11 +138,11 @@ def prepare(request: EvaluationRequest) -> Iterator[Prepared]:
         InputError: as `read_sides`, or a commit or the folder is not there.
     """
     began = time.monotonic()
-    with TemporaryDirectory(prefix="gradegate-") as temporary:
+    with temporary_folder("sides") as temporary:
         sides = check_out(
             request.repo,
             request.revisions,
-            Path(temporary),
+            temporary,
             folder=request.folder,
             token=request.token,
         )

@@ -8,12 +8,12 @@ import os
 import re
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
+from gradegate.files.temporary import temporary_folder
 from gradegate.model.errors import InputError
 from gradegate.model.notice import Notice, notice
 from gradegate.sides.git_command import Git
@@ -30,10 +30,10 @@ def export_commit(git: Git, rev: str, dest: Path) -> tuple[Notice, ...]:
     no program: which files a filter of this machine is for, the commit itself would say.
     """
     dest.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="gradegate-") as temporary:
+    with temporary_folder("index") as temporary:
         elsewhere = {
             "GIT_DIR": git.must("rev-parse", "--absolute-git-dir").text,
-            "GIT_INDEX_FILE": str(Path(temporary) / "index"),
+            "GIT_INDEX_FILE": str(temporary / "index"),
             "GIT_WORK_TREE": str(dest.resolve()),
             **git.with_settings(("core.sparseCheckout", "false"), *_no_filters(git)),
         }

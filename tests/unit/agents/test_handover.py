@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from gradegate.agents.handover import copy_tree, give, remove, take_back, write_new
+from gradegate.agents.handover import copy_tree, give, take_back, write_new
+from gradegate.files.temporary import remove
 
 USER = 10777
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
