@@ -2,8 +2,8 @@
 
     hunted.py FOLDER plain|isolated [WORD…]
 
-FOLDER is as `tests/integration/test_sandbox_secrets.py` makes it. `plain` runs the agent as it would
-be without isolation, to show that there is something to be found. The words go to the hunter.
+FOLDER is as `test_sandbox_secrets.py` makes it. `plain` runs the agent as it would be without
+isolation, to show that there is something to be found. The words go to the hunter.
 """
 
 import asyncio
