@@ -92,11 +92,11 @@ async def run_shard(
 ) -> ShardOutcome:
     """Make the first pass of one part of the cases; another job decides by all of them."""
     with prepare(request) as whole:
-        keys = (pair.key for pair in whole.pairs)
-        seconds = durations.known(services.store, whole.job, keys)
-        part = cut(whole.pairs, shard.total, seconds)[shard.number - 1]
-        prepared = replace(whole, pairs=() if whole.nothing_changed else part)
-        if not any(pair.head for pair in prepared.pairs):
+        cases = [pair.key for pair in whole.pairs if pair.head]
+        seconds = durations.known(services.store, whole.job, cases)
+        part = set(cut(cases, shard.total, seconds)[shard.number - 1])
+        prepared = replace(whole, pairs=tuple(pair for pair in whole.pairs if pair.key in part))
+        if whole.nothing_changed or not part:
             return nothing_to_run(whole, shard).masked(services.masker)
         async with open_runner(prepared, services) as runner:
             terms = terms_of(prepared, runner, services.today, at_least)
@@ -104,7 +104,7 @@ async def run_shard(
     file = ShardFile(
         shard=shard,
         origin=origin_of(whole),
-        cases=tuple(pair.key for pair in prepared.pairs if pair.head),
+        cases=tuple(pair.key for pair in prepared.pairs),
         runs=tuple(runner.made()),
         answers=services.store.news(ANSWER),
         ran=tuple(side for side in runner.sides if runner.was_run(side)),

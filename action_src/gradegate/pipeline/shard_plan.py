@@ -10,6 +10,7 @@ from typing import NamedTuple
 from gradegate import locales
 from gradegate.compare.pairing import Pair
 from gradegate.model.errors import InputError
+from gradegate.model.evalset import CaseKey
 from gradegate.model.runs import SIDES, SideName
 from gradegate.pipeline import durations
 from gradegate.pipeline.journal import Journal
@@ -34,7 +35,7 @@ class RunsToMake(NamedTuple):
 class ShardPlan:
     """The cases in parts, and how long each takes its agents."""
 
-    parts: tuple[tuple[Pair, ...], ...]
+    parts: tuple[tuple[CaseKey, ...], ...]
     seconds: tuple[float, ...]
     """Of each part; judges and confirming runs aside."""
     timed: int
@@ -58,8 +59,8 @@ class Planner:
 
     def plan(self, total: int) -> ShardPlan:
         """So many parts."""
-        parts = cut(self._pairs, total, self._known)
-        part_of = {pair.key: number for number, part in enumerate(parts) for pair in part}
+        parts = cut([pair.key for pair in self._pairs], total, self._known)
+        part_of = {case: number for number, part in enumerate(parts) for case in part}
         shares: list[list[RunsToMake]] = [[] for _ in parts]
         for one in self._runs:
             shares[part_of[one.pair.key]].append(one)

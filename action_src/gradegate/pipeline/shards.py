@@ -8,7 +8,6 @@ from pathlib import Path
 from statistics import fmean
 
 from gradegate import __version__, locales
-from gradegate.compare.pairing import Pair
 from gradegate.files.shard_json import read_shard_file
 from gradegate.judge.cache import ANSWER
 from gradegate.model.errors import InputError
@@ -28,25 +27,24 @@ _NAMED = 3
 
 
 def cut(
-    pairs: Sequence[Pair], total: int, seconds: Mapping[CaseKey, float]
-) -> tuple[tuple[Pair, ...], ...]:
-    """The pairs in so many parts that take about as long, the same on every machine.
+    cases: Sequence[CaseKey], total: int, seconds: Mapping[CaseKey, float]
+) -> tuple[tuple[CaseKey, ...], ...]:
+    """The cases in so many parts that take about as long, the same on every machine.
 
     The longest first, each to the part that has least; by turns where no duration is known.
     """
     if not seconds:
-        return tuple(tuple(pairs[number::total]) for number in range(total))
+        return tuple(tuple(cases[number::total]) for number in range(total))
     usual = fmean(seconds.values())
-    longest_first = sorted(pairs, key=lambda one: (-seconds.get(one.key, usual), one.key))
     loads = [(0.0, number) for number in range(total)]
     part_of: dict[CaseKey, int] = {}
-    for one in longest_first:
+    for case in sorted(cases, key=lambda one: (-seconds.get(one, usual), one)):
         load, number = heapq.heappop(loads)
-        part_of[one.key] = number
-        heapq.heappush(loads, (load + seconds.get(one.key, usual), number))
-    parts: list[list[Pair]] = [[] for _ in range(total)]
-    for one in pairs:
-        parts[part_of[one.key]].append(one)
+        part_of[case] = number
+        heapq.heappush(loads, (load + seconds.get(case, usual), number))
+    parts: list[list[CaseKey]] = [[] for _ in range(total)]
+    for case in cases:
+        parts[part_of[case]].append(case)
     return tuple(map(tuple, parts))
 
 

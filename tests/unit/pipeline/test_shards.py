@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gradegate.compare.pairing import without_base
+from gradegate.model.evalset import CaseKey
 from gradegate.model.notice import texts_of
 from gradegate.model.overrides import Overrides, Shard
 from gradegate.model.result import CaseResult, Status
@@ -21,29 +21,29 @@ from tests.runs import a_case
 
 NAMES = "abcdef"
 SET = "evals/basic.evalset.json"
-PAIRS = without_base([a_case(name) for name in NAMES])
+CASES = [a_case(name).key for name in NAMES]
 
 
-def names(parts: tuple[tuple[Any, ...], ...]) -> list[str]:
+def names(parts: tuple[tuple[CaseKey, ...], ...]) -> list[str]:
     """The cases of each part."""
-    return ["".join(pair.key.eval_id for pair in part) for part in parts]
+    return ["".join(case.eval_id for case in part) for part in parts]
 
 
-def seconds(**took: float) -> Mapping[Any, float]:
+def seconds(**took: float) -> Mapping[CaseKey, float]:
     """How long these cases take."""
-    return {pair.key: took[pair.key.eval_id] for pair in PAIRS if pair.key.eval_id in took}
+    return {case: took[case.eval_id] for case in CASES if case.eval_id in took}
 
 
 def test_without_durations_cases_go_by_turns() -> None:
     """Some parts are empty where there are more of them than cases."""
-    assert names(cut(PAIRS, 3, {})) == ["ad", "be", "cf"]
-    assert names(cut(PAIRS, 8, {})) == [*NAMES, "", ""]
+    assert names(cut(CASES, 3, {})) == ["ad", "be", "cf"]
+    assert names(cut(CASES, 8, {})) == [*NAMES, "", ""]
 
 
 def test_the_longest_goes_first_to_the_part_that_has_least() -> None:
     """In their own order within a part; one that was never timed takes as long as the mean."""
-    assert names(cut(PAIRS, 2, seconds(a=9, b=1, c=1, d=1, e=3, f=3))) == ["a", "bcdef"]
-    assert names(cut(PAIRS, 2, seconds(a=8, b=8, c=1, d=1, e=1))) == ["af", "bcde"]
+    assert names(cut(CASES, 2, seconds(a=9, b=1, c=1, d=1, e=3, f=3))) == ["a", "bcdef"]
+    assert names(cut(CASES, 2, seconds(a=8, b=8, c=1, d=1, e=1))) == ["af", "bcde"]
 
 
 @given(st.lists(st.floats(0, 1000), min_size=1, max_size=6), st.integers(1, 9), st.randoms())
@@ -51,13 +51,13 @@ def test_every_case_is_in_one_part_and_none_is_much_longer(
     took: list[float], total: int, draw: Any
 ) -> None:
     """Within four thirds of the best, as longest-processing-time is; in whatever order asked."""
-    known = {pair.key: one for pair, one in zip(PAIRS, took, strict=False)}
-    pairs = PAIRS[: len(took)]
-    parts = cut(pairs, total, known)
-    assert sorted("".join(names(parts))) == sorted(pair.key.eval_id for pair in pairs)
-    shuffled = draw.sample(pairs, len(pairs))
+    cases = CASES[: len(took)]
+    known = dict(zip(cases, took, strict=True))
+    parts = cut(cases, total, known)
+    assert sorted("".join(names(parts))) == sorted(case.eval_id for case in cases)
+    shuffled = draw.sample(cases, len(cases))
     assert list(map(sorted, names(cut(shuffled, total, known)))) == list(map(sorted, names(parts)))
-    longest = max(sum(known[pair.key] for pair in part) for part in parts)
+    longest = max(sum(known[case] for case in part) for part in parts)
     assert longest <= 4 / 3 * best(took, total) + 1e-6
 
 
