@@ -1,10 +1,10 @@
-# A local base can stand in for the pinned one: --build-arg BASE=localhost/python:3.13 (make test-container).
+# A local base can stand in for it: --build-arg BASE=localhost/python:3.13 (make test-container).
+# The release job builds on the digest that the tag has then, and writes it here on its commit.
 ARG BASE=python:3.13.9-slim-trixie
 
 FROM ${BASE} AS dependencies
 # vertex.lock is runtime.lock with Google's evaluation service; `runtime` makes a smaller image.
 ARG EXTRAS=vertex
-ARG UV_VERSION=0.13.8
 ENV PIP_NO_CACHE_DIR=1 \
     PIP_DISABLE_PIP_VERSION_CHECK=1 \
     PIP_ROOT_USER_ACTION=ignore \
@@ -12,8 +12,9 @@ ENV PIP_NO_CACHE_DIR=1 \
     UV_LINK_MODE=copy \
     UV_PYTHON_DOWNLOADS=never \
     UV_SYSTEM_CERTS=1
+COPY requirements/uv.lock /src/requirements/
 RUN python3 -m venv /opt/uv \
-    && /opt/uv/bin/pip install "uv==${UV_VERSION}" \
+    && /opt/uv/bin/pip install --require-hashes -r /src/requirements/uv.lock \
     && /opt/uv/bin/uv venv --python "$(command -v python3)" /opt/gradegate
 COPY requirements/runtime.lock requirements/vertex.lock /src/requirements/
 # The large libraries bring their own tests along, which nobody runs here: 60 MB.

@@ -6,7 +6,7 @@ LINK := .venv
 VENV := $(shell .ci/venv-place $(LINK))
 BIN := $(VENV)/bin
 UV := $(BIN)/uv
-UV_VERSION := 0.13.8
+UV_LOCK := requirements/uv.lock
 READY := $(VENV)/.ready
 PARITY := .parity-venv
 PARITY_READY := $(PARITY)/.ready
@@ -19,7 +19,7 @@ WORKERS ?= 2
 define MAKE_VENV
 	$(PYTHON) -m venv $(VENV)
 	test $(VENV) = $(LINK) || { rm -rf $(LINK) && ln -s $(VENV) $(LINK); }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(UV_LOCK)
 endef
 
 .DEFAULT_GOAL := help
@@ -28,7 +28,7 @@ endef
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
 
-$(READY): pyproject.toml requirements/dev.lock
+$(READY): pyproject.toml requirements/dev.lock $(UV_LOCK)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "gradegate needs Python 3.11 or newer: make PYTHON=python3.11 …" >&2; exit 2; }
 	$(MAKE_VENV)
 	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.lock
@@ -119,9 +119,10 @@ pictures: $(READY) $(ACTIONLINT) ## photograph the demo's comment for the README
 	$(BIN)/gradegate demo --out build/demo > /dev/null
 	$(BIN)/python docs/tools/picture.py build/demo/report/comment.md node_modules/github-markdown-css/github-markdown-light.css docs/images/comment.png 716
 
-# uv is left out: the image and this file have one of their own, by UV_VERSION.
+# uv is left out of the others: the image and this file install it first, to install the rest.
 lock: ## pin every dependency again
 	$(MAKE_VENV)
+	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 -o $(UV_LOCK) requirements/uv.in
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 -o requirements/runtime.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 --group dev -o requirements/dev.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 --extra vertex -o requirements/vertex.lock pyproject.toml

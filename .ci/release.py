@@ -3,8 +3,9 @@
 
 - `python .ci/release.py check release-1.2.3`: version, changelog and action.yml fit this tag
 - `python .ci/release.py notes 1.2.3`: what the changelog says of a version
-- `python .ci/release.py pin IMAGE@sha256:… IMAGE@sha256:…`: action.yml runs the first image
-  instead of building one, and slim/action.yml the second
+- `python .ci/release.py base`: the image that the Dockerfile builds on
+- `python .ci/release.py pin IMAGE@sha256:… IMAGE@sha256:… BASE@sha256:…`: action.yml runs the first
+  image instead of building one, slim/action.yml the second, and the Dockerfile builds on the third
 """
 
 import re
@@ -17,12 +18,18 @@ TAG = re.compile(r"release-([0-9]+\.[0-9]+\.[0-9]+)")
 BUILT = "  image: Dockerfile"
 _VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
 _DOCKERFILE_VERSION = re.compile(r"^ARG VERSION=(\S+)$", re.MULTILINE)
+_BASE = re.compile(r"^ARG BASE=(\S+)$", re.MULTILINE)
 _IMAGE = re.compile(r"[a-z0-9./_:-]+@sha256:[0-9a-f]{64}")
 
 
 def version(root: Path = ROOT) -> str:
     """The version that the package says it has."""
     return _one(_VERSION, root / "action_src/gradegate/__init__.py")
+
+
+def base(root: Path = ROOT) -> str:
+    """The image that the Dockerfile builds on, by its tag."""
+    return _one(_BASE, root / "Dockerfile")
 
 
 def troubles(tag: str, root: Path = ROOT) -> list[str]:
@@ -54,18 +61,29 @@ def notes(wanted: str, root: Path = ROOT) -> str:
 
 def pinned(action: str, image: str) -> str:
     """action.yml with the image it is to run."""
-    if not _IMAGE.fullmatch(image):
-        raise SystemExit(f"{image!r} is no image with a digest: write NAME@sha256:…")
+    _refuse_movable(image)
     lines = action.splitlines(keepends=True)
     if lines.count(f"{BUILT}\n") != 1:
         raise SystemExit(f"action.yml has not the one line {BUILT!r}")
     return "".join(lines).replace(f"{BUILT}\n", f"  image: docker://{image}\n")
 
 
-def pin(full: str, slim: str, root: Path = ROOT) -> None:
-    """Have two actions that differ in nothing but their image: `.` and `slim`."""
+def _refuse_movable(image: str) -> None:
+    if not _IMAGE.fullmatch(image):
+        raise SystemExit(f"{image!r} is no image with a digest: write NAME@sha256:…")
+
+
+def pin(full: str, slim: str, built_on: str, root: Path = ROOT) -> None:
+    """Have two actions that differ in nothing but their image, `.` and `slim`, and their base."""
+    tag = base(root)
+    _refuse_movable(built_on)
+    if built_on.partition("@")[0] != tag:
+        raise SystemExit(f"{built_on!r} is no digest of {tag}, which the Dockerfile builds on")
     action = (root / "action.yml").read_text(encoding="utf-8")
     both = pinned(action, full), pinned(action, slim)
+    dockerfile = root / "Dockerfile"
+    text = dockerfile.read_text(encoding="utf-8").replace(f"BASE={tag}\n", f"BASE={built_on}\n")
+    dockerfile.write_text(text, encoding="utf-8")
     (root / "slim").mkdir()
     for file, text in zip((root / "action.yml", root / "slim" / "action.yml"), both, strict=True):
         file.write_text(text, encoding="utf-8")
@@ -86,8 +104,11 @@ def main(arguments: Sequence[str]) -> int:
         case ["notes", wanted]:
             sys.stdout.write(f"{notes(wanted)}\n")
             return 0
-        case ["pin", full, slim]:
-            pin(full, slim)
+        case ["base"]:
+            sys.stdout.write(f"{base()}\n")
+            return 0
+        case ["pin", full, slim, built_on]:
+            pin(full, slim, built_on)
             return 0
     sys.stderr.write(str(__doc__))
     return 2

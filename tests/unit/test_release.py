@@ -15,6 +15,8 @@ RELEASE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "release.py"))
 FILES = ("action_src/gradegate/__init__.py", "Dockerfile", "CHANGELOG.md", "action.yml")
 FULL = f"ghcr.io/gradegate/gradegate@sha256:{'0f' * 32}"
 SLIM = f"ghcr.io/gradegate/gradegate@sha256:{'1e' * 32}"
+TAG = RELEASE["base"]()
+BASE = f"{TAG}@sha256:{'2d' * 32}"
 DATED = f"## [{__version__}] - 2026-01-31\n\n### Added\n\n- Everything.\n"
 
 
@@ -90,15 +92,41 @@ def test_on_main_the_dockerfile_is_built_and_the_changelog_is_open_or_dated() ->
 def test_the_release_commit_differs_in_its_image_alone(root: Path) -> None:
     """Two actions, one for each size, by digest."""
     before = (root / "action.yml").read_text(encoding="utf-8")
-    RELEASE["pin"](FULL, SLIM, root)
+    dockerfile = (root / "Dockerfile").read_text(encoding="utf-8")
+    RELEASE["pin"](FULL, SLIM, BASE, root)
     for file, image in (("action.yml", FULL), ("slim/action.yml", SLIM)):
         text = (root / file).read_text(encoding="utf-8")
         assert text == before.replace("image: Dockerfile", f"image: docker://{image}")
+    released = (root / "Dockerfile").read_text(encoding="utf-8")
+    assert released == dockerfile.replace(f"ARG BASE={TAG}\n", f"ARG BASE={BASE}\n")
 
 
 @pytest.mark.parametrize("image", ["ghcr.io/a/b:1.2.3", "ghcr.io/a/b@sha256:12", "Dockerfile"])
 def test_only_a_digest_is_pinned(root: Path, image: str) -> None:
     """A tag can be moved."""
     with pytest.raises(SystemExit, match="digest"):
-        RELEASE["pin"](FULL, image, root)
+        RELEASE["pin"](FULL, image, BASE, root)
+    with pytest.raises(SystemExit, match="digest"):
+        RELEASE["pin"](FULL, SLIM, image, root)
     assert "image: Dockerfile" in (root / "action.yml").read_text(encoding="utf-8")
+
+
+def test_uv_is_installed_by_hash_wherever_it_comes_first() -> None:
+    """It installs everything else, by hash as well."""
+    for name in ("Dockerfile", "Makefile"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert not re.search(r"install.*\buv==", text), name
+        assert re.search(r"pip install .*--require-hashes -r \S*(uv\.lock|UV_LOCK)", text), name
+    (wanted,) = (ROOT / "requirements/uv.in").read_text(encoding="utf-8").split()
+    lock = (ROOT / "requirements/uv.lock").read_text(encoding="utf-8")
+    (pinned,) = re.findall(r"(?m)^(uv==\S+) \\$", lock)
+    assert pinned == wanted
+    assert "--hash=sha256:" in lock
+
+
+def test_what_a_workflow_runs_is_there() -> None:
+    """A test or a script that was moved would stop a release half-way."""
+    for workflow in (ROOT / ".github/workflows").glob("*.yml"):
+        text = workflow.read_text(encoding="utf-8")
+        for named in re.findall(r"(?<![\w./-])((?:tests|\.ci|benchmarks)/[\w./-]+)", text):
+            assert (ROOT / named).exists(), (workflow.name, named)
