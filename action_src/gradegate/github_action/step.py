@@ -19,10 +19,11 @@ from gradegate.files.credentials import known_secrets
 from gradegate.github_action.inputs import Inputs
 from gradegate.model.errors import InputError
 from gradegate.model.masking import SecretMasker
-from gradegate.model.report import Report, Verdict
+from gradegate.model.report import Report
 from gradegate.model.settings import ReportSettings
 from gradegate.ports import Machine, Posted, Skipped
 from gradegate.report.render import ViewOptions, Views
+from gradegate.report.tally import tally_of
 from gradegate.sides.git import Repo
 
 SUMMARY_LIMIT = 1024 * 1024
@@ -210,18 +211,12 @@ class WorkflowStep:
 
 
 def outputs_of(report: Report, folder: Path) -> dict[str, str]:
-    """The step's outputs, but for addresses."""
-    counts = {
-        verdict: sum(
-            any(one.verdict is verdict for one in case.criteria.values()) for case in report.cases
-        )
-        + sum(one.verdict is verdict and not one.informational for one in report.criteria)
-        for verdict in (Verdict.REGRESSED, Verdict.IMPROVED)
-    }
+    """The step's outputs, but for addresses; counts are of cases, as in the headline."""
+    tally = tally_of(report)
     return {
         "decision": report.decision.state.value,
-        "regressions": str(counts[Verdict.REGRESSED]),
-        "improvements": str(counts[Verdict.IMPROVED]),
+        "regressions": str(tally.regressions),
+        "improvements": str(tally.improvements),
         "report": str(folder / REPORT_FILE),
         "html": str(folder / "report.html"),
     }

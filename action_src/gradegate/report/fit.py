@@ -13,8 +13,11 @@ CHECK_LIMIT = 65_000
 """GitHub takes 65,535, and has been seen to count bytes."""
 SUMMARY_LIMIT = 1_000_000
 """GitHub takes 1 MiB."""
-REMARKS = 20
-"""Lines of findings, notes and warnings, each, where the room is limited."""
+FEWER_REMARKS = (20, 5, 1, 0)
+"""Lines of findings, notes and warnings, each, and rows of tables in tens: as many as fit."""
+ROWS_FOR_A_REMARK = 10
+FIRST = 3
+"""Cases whose evidence is worth more than the names of the last ones."""
 
 Measure = Callable[[str], int]
 
@@ -37,33 +40,44 @@ def fit(
     limit: int,
     measure: Measure,
 ) -> str:
-    """The view rendered within the limit: everything, else less evidence, else fewer cases."""
-    short = _with_few_remarks(view, words)
+    """The view rendered within the limit: everything, else less evidence, else fewer cases.
+
+    The first cases keep their evidence before the last ones keep their line; what stands above
+    the cases is cut only where it alone is too long.
+    """
     cases = sum(len(section.cases) for section in view.sections)
     detailed = sum(not case.folded for section in view.sections for case in section.cases)
+    for remarks in FEWER_REMARKS:
+        short = _with_few_remarks(view, words, remarks)
 
-    @cache
-    def attempt(rows: int, evidence: int) -> str | None:
-        text = render(shortened(short, words, rows=rows, evidence=evidence))
-        return text if measure(text) <= limit else None
+        def attempt(rows: int, evidence: int, short: ReportView = short) -> str | None:
+            text = render(shortened(short, words, rows=rows, evidence=evidence))
+            return text if measure(text) <= limit else None
 
-    if attempt(cases, 0) is not None:
-        return _most(detailed, lambda evidence: attempt(cases, evidence))
-    return _most(cases, lambda rows: attempt(rows, 0))
+        if attempt(0, 0) is not None:
+            return _largest(cache(attempt), cases, detailed)
+    message = "a report without a single case is already larger than the limit"
+    raise AssertionError(message)
 
 
-def _most(highest: int, attempt: Callable[[int], str | None]) -> str:
+def _largest(attempt: Callable[[int, int], str | None], cases: int, detailed: int) -> str:
+    """Everything with as much evidence as fits, else as many cases; the first with theirs."""
+    few = min(FIRST, detailed)
+    first = few if attempt(few, few) is not None else 0
+    if attempt(cases, first) is not None:
+        return _most(first, detailed, lambda evidence: attempt(cases, evidence))
+    return _most(first, cases, lambda rows: attempt(rows, first))
+
+
+def _most(lowest: int, highest: int, attempt: Callable[[int], str | None]) -> str:
     """The outcome of the largest number that succeeds, by doubling and then halving.
 
-    Doubling keeps every attempt small: none is more than twice what fits.
+    Doubling keeps every attempt small: none is more than twice what fits. The lowest succeeds.
     """
-    best, low, high = attempt(0), 0, 1
-    if best is None:
-        message = "a report without a single case is already larger than the limit"
-        raise AssertionError(message)
-    while low < highest and (text := attempt(min(high, highest))) is not None:
-        best, low, high = text, min(high, highest), high * 2
-    high = min(high, highest + 1)
+    best, low, step = attempt(lowest), lowest, 1
+    while low < highest and (text := attempt(min(low + step, highest))) is not None:
+        best, low, step = text, min(low + step, highest), step * 2
+    high = min(low + step, highest + 1)
     while high - low > 1:
         middle = (low + high) // 2
         text = attempt(middle)
@@ -71,6 +85,7 @@ def _most(highest: int, attempt: Callable[[int], str | None]) -> str:
             high = middle
         else:
             best, low = text, middle
+    assert best is not None  # noqa: S101 - the lowest succeeds
     return best
 
 
@@ -95,16 +110,21 @@ def shortened(view: ReportView, words: Locale, *, rows: int, evidence: int) -> R
     return replace(view, sections=tuple(sections), left_out=said)
 
 
-def _with_few_remarks(view: ReportView, words: Locale) -> ReportView:
+def _with_few_remarks(view: ReportView, words: Locale, most: int) -> ReportView:
     lists = (view.findings, view.notes, view.warnings, view.isolation)
-    dropped = sum(max(0, len(lines) - REMARKS) for lines in lists)
-    findings, notes, warnings, isolation = (lines[:REMARKS] for lines in lists)
+    tables = (view.criteria, view.efficiency)
+    rows = most * ROWS_FOR_A_REMARK
+    dropped = sum(max(0, len(lines) - most) for lines in lists)
+    dropped += sum(max(0, len(table) - rows) for table in tables)
+    findings, notes, warnings, isolation = (lines[:most] for lines in lists)
     return replace(
         view,
         findings=findings,
         notes=notes,
         warnings=warnings,
         isolation=isolation,
+        criteria=view.criteria[:rows],
+        efficiency=view.efficiency[:rows],
         left_out=words.some("left_out.lines", dropped) if dropped else "",
     )
 

@@ -4,42 +4,44 @@ from collections.abc import Mapping
 
 from gradegate import locales
 from gradegate.locales import Locale
-from gradegate.model.report import Change, Decision, ReasonKind, Report, State
+from gradegate.model.report import Report, State
 from gradegate.report.case_sections import Section
 from gradegate.report.escape import one_line
+from gradegate.report.tally import CRITERION, Tally
 
 ICONS = {State.PASS: "✅", State.FAIL: "❌", State.INCONCLUSIVE: "⚠️"}
 
 
-def title(report: Report, counts: Mapping[Section, int], words: Locale) -> str:
+def title(report: Report, tally: Tally, words: Locale) -> str:
     """What the gate says, in a line that needs no other."""
-    total = words.some("cases", len(report.cases))
     match report.decision.state:
         case State.FAIL:
-            return _no(report.decision, total, words)
+            return _no(tally, words)
         case State.INCONCLUSIVE:
-            return _unsure(report, counts, words)
+            return _unsure(tally, words)
         case State.PASS:
-            return _yes(report, counts, total, words)
+            return _yes(report, tally, words)
 
 
-def lead(report: Report, counts: Mapping[Section, int], words: Locale) -> str:
+def lead(report: Report, tally: Tally, words: Locale) -> str:
     """What else one should know at once; empty where the title says it all."""
     said = []
+    passes = report.decision.state is State.PASS
     if report.decision.accepted_by is not None:
         said.append(words("lead.accepted", who=report.decision.accepted_by or words("someone")))
     if nothing_ran(report):
         said.append(words("lead.same_fingerprint"))
     elif report.base.source == "none":
         said.append(words("lead.no_base"))
-    unmeasured, there = _unmeasured(report), _on_head(report)
-    if unmeasured:
-        share = locales.percent(unmeasured, there)
-        said.append(words.some("lead.unmeasured", unmeasured, total=there, share=share))
-    if report.decision.state is State.PASS and counts[Section.INCONCLUSIVE]:
-        said.append(words.some("lead.open", counts[Section.INCONCLUSIVE]))
-    if report.decision.state is not State.PASS and counts[Section.IMPROVED]:
-        said.append(words.some("lead.improved", counts[Section.IMPROVED]))
+    if tally.unmeasured:
+        share = locales.percent(tally.unmeasured, tally.on_head)
+        said.append(
+            words.some("lead.unmeasured", tally.unmeasured, total=tally.on_head, share=share)
+        )
+    if passes and tally.sections.get(Section.INCONCLUSIVE):
+        said.append(words.some("lead.open", tally.sections[Section.INCONCLUSIVE]))
+    if tally.improvements and not (passes and not tally.allowed_parts()):
+        said.append(words.some("lead.improved", tally.improvements))
     return words("list.sentences").join(said)
 
 
@@ -49,49 +51,42 @@ def nothing_ran(report: Report) -> bool:
     return same and bool(report.head.fingerprint) and not report.cases
 
 
-def _unmeasured(report: Report) -> int:
-    return sum(case.unmeasured is not None for case in report.cases)
+def _no(tally: Tally, words: Locale) -> str:
+    parts = tally.blocking_parts()
+    key = "title.worse" if {"regression", CRITERION} & parts.keys() else "title.no"
+    return words(key, found=_found(parts, words), cases=words.some("cases", tally.total))
 
 
-def _on_head(report: Report) -> int:
-    return sum(case.change is not Change.REMOVED for case in report.cases)
+def _found(parts: Mapping[str, int], words: Locale) -> str:
+    return words.list([words.some(f"found.{part}", n) for part, n in parts.items() if n])
 
 
-def _no(decision: Decision, total: str, words: Locale) -> str:
-    found = {kind: _places(decision, kind) for kind in ReasonKind}
-    parts = [words.some(f"found.{kind}", n) for kind, n in found.items() if n]
-    key = "title.worse" if found[ReasonKind.REGRESSION] else "title.no"
-    return words(key, found=words.list(parts), cases=total)
-
-
-def _places(decision: Decision, kind: ReasonKind) -> int:
-    """Cases count once each however many of their criteria are concerned."""
-    own = [reason for reason in decision.reasons if reason.kind is kind]
-    cases = {(r.suite, r.eval_set, r.eval_id) for r in own if r.eval_id is not None}
-    return len(cases) + sum(reason.eval_id is None for reason in own)
-
-
-def _unsure(report: Report, counts: Mapping[Section, int], words: Locale) -> str:
-    if _unmeasured(report) == _on_head(report):
+def _unsure(tally: Tally, words: Locale) -> str:
+    if tally.unmeasured == tally.on_head:
         return words("title.unmeasured")
-    open_cases = counts[Section.INCONCLUSIVE]
+    open_cases = tally.sections.get(Section.INCONCLUSIVE, 0)
     if not open_cases:
         return words("title.unsure")
-    share = locales.percent(open_cases, len(report.cases))
-    return words.some("title.unsure_cases", open_cases, total=len(report.cases), share=share)
+    share = locales.percent(open_cases, tally.total)
+    return words.some(
+        "title.unsure_cases", open_cases, total=locales.count(tally.total), share=share
+    )
 
 
-def _yes(report: Report, counts: Mapping[Section, int], total: str, words: Locale) -> str:
+def _yes(report: Report, tally: Tally, words: Locale) -> str:
+    total = words.some("cases", tally.total)
     if nothing_ran(report):
         return words("title.same")
-    if _unmeasured(report) == _on_head(report):
+    if tally.unmeasured == tally.on_head and not tally.allowed_parts():
         return words("title.unmeasured_passes")
+    if waived := _found(tally.allowed_parts(), words):
+        accepted = report.decision.accepted_by is not None
+        key = "title.accepted" if accepted else "title.allowed"
+        return words(key, found=waived, cases=total)
     if report.base.source == "none":
         return words("title.thresholds", cases=total)
-    if report.decision.accepted_by is not None:
-        return words("title.accepted", cases=total)
-    if counts[Section.IMPROVED]:
-        return words.some("title.better", counts[Section.IMPROVED], cases=total)
+    if tally.improvements:
+        return words.some("title.better", tally.improvements, cases=total)
     return words("title.good", cases=total)
 
 

@@ -1,4 +1,8 @@
-"""Cases as test suites, for whatever reads JUnit's XML."""
+"""Cases as test suites, for whatever reads JUnit's XML.
+
+A failure means that the gate says no because of it, and nothing else does: a dashboard must not
+be red where the gate is green, nor the other way round.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,9 +11,10 @@ from typing import Literal, Protocol
 from gradegate.report.case_sections import Section
 
 Outcome = Literal["passed", "failure", "skipped"]
+FINDINGS = "gradegate"
+"""The suite of what blocks and is of no case, such as a criterion that fell."""
 
-_FAILED = {Section.REGRESSED, Section.NEW_FAILURE, Section.THRESHOLD}
-_SKIPPED = {Section.REMOVED, Section.INCONCLUSIVE, Section.UNMEASURED, Section.QUARANTINED}
+_NOT_EVALUATED = {Section.REMOVED, Section.INCONCLUSIVE, Section.UNMEASURED}
 
 
 class Testcase(Protocol):
@@ -21,6 +26,22 @@ class Testcase(Protocol):
     def path(self) -> str: ...  # noqa: D102 - says itself
     @property
     def outcome(self) -> Outcome: ...  # noqa: D102 - says itself
+    @property
+    def told(self) -> str: ...  # noqa: D102 - says itself
+
+
+@dataclass(frozen=True)
+class FindingCase:
+    """A finding of no case, as a test."""
+
+    name: str
+    label: str
+    told: str
+    outcome: Outcome
+    group: str
+    suite: str = ""
+    path: str = ""
+    line: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,21 +84,25 @@ class Testsuites:
         return sum(suite.skipped for suite in self.suites)
 
 
-def outcome_of(group: Section, *, blocking: bool, short: bool) -> Outcome:
-    """A case's outcome as a test: short of a threshold fails, quarantine only skips."""
-    if group in _SKIPPED and not blocking:
-        return "skipped"
-    return "failure" if blocking or short or group in _FAILED else "passed"
+def outcome_of(group: Section, *, says_no: bool) -> Outcome:
+    """A case's outcome as a test; `says_no`: the gate does, because of this case."""
+    if says_no:
+        return "failure"
+    return "skipped" if group in _NOT_EVALUATED else "passed"
 
 
-def suites_of(cases: Iterable[Testcase]) -> Testsuites:
-    """The cases by suite and eval set, in stable order."""
+def suites_of(cases: Iterable[Testcase], findings: Iterable[FindingCase] = ()) -> Testsuites:
+    """The cases by suite and eval set, in stable order; findings of no case before them."""
     by_place: dict[tuple[str, str], list[Testcase]] = {}
     for case in cases:
         by_place.setdefault((case.path, case.suite), []).append(case)
+    own = tuple(findings)
     return Testsuites(
-        tuple(
-            Testsuite(f"{suite}: {path}" if suite else path, tuple(own))
-            for (path, suite), own in sorted(by_place.items())
+        (
+            *([Testsuite(FINDINGS, own)] if own else []),
+            *(
+                Testsuite(f"{suite}: {path}" if suite else path, tuple(listed))
+                for (path, suite), listed in sorted(by_place.items())
+            ),
         )
     )

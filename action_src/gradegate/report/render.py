@@ -20,8 +20,10 @@ from gradegate.report.fit import Measure
 from gradegate.report.page.charts import charts_of
 from gradegate.report.page.data import embedded
 from gradegate.report.page.overview import causes_of, touched_of
+from gradegate.report.links import NOWHERE, Links
+from gradegate.report.sections import CaseView
 from gradegate.report.templates import render_template
-from gradegate.report.view import CaseView, ReportView, build
+from gradegate.report.view import ReportView, build
 
 MOST_ANNOTATIONS = 200
 LONGEST_TITLE = 255
@@ -93,6 +95,7 @@ class ViewOptions:
     check_name: str = DEFAULT_CHECK_NAME
     folder: str = "."
     """The project's folder in the repository: annotations name files from the top."""
+    links: Links = NOWHERE
 
 
 @dataclass(frozen=True)
@@ -127,7 +130,7 @@ class Views:
 
 def render_views(report: Report, options: ViewOptions) -> Views:
     """Every view, each rendered once."""
-    made = _Rendering(report, _locale(options.language), None, options.check_name)
+    made = _Rendering(report, _locale(options.language), None, options.check_name, options.links)
     return Views(
         json=canonical_json(report),
         comment=made.comment(),
@@ -186,16 +189,17 @@ class _Rendering:
     words: Locale
     template_dir: Path | None
     check_name: str
+    links: Links = NOWHERE
 
     @cached_property
     def short(self) -> ReportView:
         """For views with a size limit: long texts cut, unchanged cases left out."""
-        return build(self.report, self.words, max_chars=MAX_CHARS)
+        return build(self.report, self.words, max_chars=MAX_CHARS, links=self.links)
 
     @cached_property
     def whole(self) -> ReportView:
         """For views without one."""
-        return build(self.report, self.words, include_unchanged=True)
+        return build(self.report, self.words, include_unchanged=True, links=self.links)
 
     def comment(self) -> str:
         """The pull request's comment, with the line by which we find it again."""

@@ -11,10 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from gradegate.locales import Locale, templates_dir
+from gradegate.locales import NOTHING, Locale, templates_dir
 from gradegate.model.errors import FileError, InputError
 from gradegate.report import escape
 from gradegate.report.page.script import MAIN, script
+from gradegate.report.links import web_address
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -117,15 +118,29 @@ def _filters() -> dict[str, Callable[..., Any]]:
 
     return {
         "code": lambda text: Markup(f"<code>{escape.code_text(str(text))}</code>"),  # noqa: S704 - escaped inside
+        "link": _link,
         "fence": lambda text, language="": Markup(escape.fenced(str(text), language)),  # noqa: S704 - the fence holds it
     }
+
+
+def _link(text: Any, url: str) -> Any:
+    """A Markdown link, where there is an address; the text as it is where there is none."""
+    from markupsafe import Markup
+
+    address = web_address(url)
+    shown = text if hasattr(text, "__html__") else Markup(escape.markdown(str(text)))  # noqa: S704 - escaped
+    return Markup(f"[{shown}]({address})") if address else shown  # noqa: S704 - both are safe
 
 
 def _marks(words: Locale) -> dict[str, Any]:
     """Punctuation between two printed values; ours, and so nothing to make safe."""
     from markupsafe import Markup
 
-    return {"colon": Markup(words("colon")), "comma": Markup(words("list.comma"))}  # noqa: S704
+    return {
+        "colon": Markup(words("colon")),  # noqa: S704
+        "comma": Markup(words("list.comma")),  # noqa: S704
+        "nothing": NOTHING,
+    }
 
 
 def _assets() -> dict[str, Callable[[str], Any]]:

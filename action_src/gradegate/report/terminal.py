@@ -5,10 +5,14 @@ from typing import TYPE_CHECKING
 from gradegate import locales
 from gradegate.locales import Locale, locale_of
 from gradegate.model.report import Report, State
+from gradegate.report.calls import CallView, CellView
 from gradegate.report.case_sections import ATTENTION
-from gradegate.report.escape import terminal
+from gradegate.report.escape import ELLIPSIS, terminal
+from gradegate.report.scores import ScoreView
+from gradegate.report.sections import CaseView, SectionView
 from gradegate.report.tables import EfficiencyView
-from gradegate.report.view import CaseView, ReportView, ScoreView, build
+from gradegate.report.turns import TurnView
+from gradegate.report.view import ReportView, build
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -32,6 +36,8 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
             _print_line(line, console)
     if view.criteria:
         console.print(_criteria(view.criteria, words))
+    if view.unsettled:
+        _print_line(view.unsettled, console, "dim")
     if view.efficiency:
         console.print(_efficiency(view.efficiency, words))
     _print_sections(view, console, words)
@@ -48,29 +54,85 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
 def _print_sections(view: ReportView, console: "Console", words: Locale) -> None:
     for section in view.sections:
         console.print()
-        console.print(_text(f"{section.icon} {section.title}", "bold"))
-        for case in section.cases:
-            _print_case(case, console, words, in_full=section.group in ATTENTION)
+        console.print(_text(f"{section.icon} {section.title}".strip(), "bold"))
+        _print_groups(section, console, words, in_full=section.group in ATTENTION)
 
 
-def _print_case(case: CaseView, console: "Console", words: Locale, *, in_full: bool) -> None:
+def _print_groups(
+    section: SectionView, console: "Console", words: Locale, *, in_full: bool
+) -> None:
+    for group in section.groups:
+        if group.cause:
+            cause = words("colon").join((group.cause.count, str(group.cause.title)))
+            _print_line(cause, console, "bold", "  ")
+        for case in group.shown:
+            print_case(case, console, words, in_full=in_full)
+        if group.others:
+            _print_line(words.some("others", len(group.others)), console, "dim", "  ")
+
+
+def print_case(case: CaseView, console: "Console", words: Locale, *, in_full: bool) -> None:
+    """A case: why it is listed, and in full what each side did."""
     line = _text(f"  {case.name}", "bold cyan")
     line.append_text(_text(f"  {case.place}", "dim"))
     console.print(line)
-    for said in (case.remark, *map(str, case.why)):
+    for said in (case.remark, *map(str, case.why), case.sure):
         if said:
             _print_line(said, console, indent=INDENT)
-    if not in_full:
+    if not in_full or case.folded:
         return
     for row in case.scores:
         if row.p_value != locales.NOTHING:
             _print_line(_evidence(row, words), console, "dim", INDENT)
+    if case.log:
+        _print_line(words("turn.log"), console, "bold", INDENT)
+        for logged in case.log.splitlines():
+            _print_line(logged, console, "dim", INDENT)
     for turn in case.turns:
-        for difference in turn.differences:
-            sides = f"--- {difference.before}  +++ {difference.after}"
-            _print_line(sides, console, "dim", INDENT)
-            for changed in difference.lines:
-                _print_line(str(changed), console, DIFF_STYLES[changed.sign], INDENT)
+        _print_turn(turn, console, words)
+
+
+def _print_turn(turn: TurnView, console: "Console", words: Locale) -> None:
+    if turn.title:
+        _print_line(turn.title, console, "bold", INDENT)
+    _print_line(words("colon").join((words("turn.asked"), turn.asked)), console, "", INDENT)
+    for row in turn.calls:
+        for side, style, cell in _cells(row):
+            if cell:
+                _print_line(
+                    f"{row.number} {words(side)}{words('colon')}{cell}", console, style, INDENT
+                )
+        if row.folded:
+            _print_line(f"{ELLIPSIS} {row.folded}", console, "dim", INDENT)
+    if turn.answer:
+        sides = f"--- {turn.answer.before}  +++ {turn.answer.after}"
+        _print_line(sides, console, "dim", INDENT)
+        for changed in turn.answer.lines:
+            _print_line(str(changed), console, DIFF_STYLES[changed.sign], INDENT)
+    for judged in turn.judged:
+        said = " ".join((words("turn.judged"), judged.criterion, judged.subject, judged.verdicts))
+        _print_line(said, console, "", INDENT)
+        _print_line(judged.reason, console, "dim", INDENT)
+    if turn.remark:
+        _print_line(turn.remark, console, "dim", INDENT)
+
+
+def _cells(row: CallView) -> tuple[tuple[str, str, str], ...]:
+    """A call on each side, head's alone in colour."""
+    style = {"added": "green", "missing": "red", "changed": "yellow", "moved": "yellow"}
+    return (
+        ("column.expected", "dim", _cell(row.expected)),
+        ("column.base", "dim", _cell(row.base)),
+        ("column.head", style.get(row.head.mark, "dim"), _cell(row.head)),
+    )
+
+
+def _cell(cell: CellView) -> str:
+    changes = (
+        f"{change.path} {change.before or locales.NOTHING} → {change.after or locales.NOTHING}"
+        for change in cell.changes
+    )
+    return " ".join(filter(None, (cell.sign, cell.moved, cell.call, *changes)))
 
 
 def _evidence(row: ScoreView, words: Locale) -> str:
@@ -98,7 +160,7 @@ def _criteria(rows: tuple[ScoreView, ...], words: Locale) -> "Table":
     for row in rows:
         verdict = f"{row.verdict} {row.scored}".rstrip()
         style = "red" if row.attention else ""
-        cells = (row.name, row.base, row.head, row.delta, verdict)
+        cells = (row.name, row.base, row.head, f"{row.arrow} {row.delta}".strip(), verdict)
         table.add_row(*(_text(cell, style) for cell in cells))
     return table
 

@@ -20,9 +20,11 @@ from gradegate.model.report import (
     TurnEvidence,
     Verdict,
 )
-from gradegate.report.case_sections import Section, sentences
+from gradegate.report.case_sections import Section
 from gradegate.report.render import render
-from gradegate.report.view import CaseView, build
+from gradegate.report.sections import CaseView
+from gradegate.report.view import build
+from gradegate.report.why import sentences
 
 SET, ID = "evals/basic.evalset.json", "paris"
 SCORE = "response_match_score"

@@ -7,9 +7,11 @@ import pytest
 
 from gradegate.report import junit
 from gradegate.report.answers import Line
+from gradegate.report.scores import ScoreView
+from gradegate.report.sections import CaseView, SectionView
 from gradegate.report.tables import EfficiencyView
 from gradegate.report.turns import Difference, JudgedView, TurnView
-from gradegate.report.view import CaseView, ReportView, ScoreView, SectionView
+from gradegate.report.view import ReportView
 
 TEMPLATES = Path(__file__).parents[3] / "templates"
 NAMES = {

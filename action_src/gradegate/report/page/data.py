@@ -18,7 +18,9 @@ from gradegate.report.calls import CallView, CellView, call, call_view
 from gradegate.report.case_sections import ATTENTION, Section
 from gradegate.report.escape import clean, one_line
 from gradegate.report.links import case_address
-from gradegate.report.view import CaseView, ReportView, ScoreView
+from gradegate.report.scores import ScoreView
+from gradegate.report.sections import CaseView
+from gradegate.report.view import ReportView
 
 LARGEST_PLAIN = 200_000
 """In characters: below, being readable is worth more than being small."""
