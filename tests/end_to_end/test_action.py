@@ -200,8 +200,10 @@ def test_many_cases_stay_within_every_limit(
     done = change.run()
     assert done.returncode == 1, done.stderr[-2000:]
     (comment,) = github.comments(1)
-    assert "Left out" in comment.body
     assert len(comment.body) <= COMMENT_LIMIT
+    named = {one["eval_id"] for one in cases[:broken] if one["eval_id"] in comment.body}
+    assert len(named) == broken or "Left out" in comment.body
+    assert f"Regressed ({broken}), 1 cause" in comment.body
     (check,) = github.check_runs(change.head)
     assert all(len(str(part).encode()) <= CHECK_LIMIT for part in (check.summary, check.text))
     assert 50 < len(check.annotations) <= broken

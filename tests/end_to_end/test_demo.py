@@ -81,7 +81,7 @@ def test_it_names_the_broken_case_and_says_what_the_gate_would_do(shown: Shown) 
     """The gate's no is the show: what broke, why, on how many runs, and the exit code."""
     assert "The agent got worse" in shown.text
     assert BROKEN in shown.text
-    assert 'check_in="2026-05-03"' in shown.text
+    assert 'check_in "2026-05-04" → "2026-05-03"' in shown.text
     assert "the judge finds the answer valid on base and invalid here" in shown.text
     assert "runs passed 6/6 → 0/6" in shown.text
     assert "The gate would have ended with exit code 1" in shown.text

@@ -77,7 +77,7 @@ def test_the_first_line_is_the_verdict_and_no_line_ends_in_blanks(project: Proje
     done = project.gradegate("run", COLUMNS=str(WIDTH))
     lines = done.stdout.splitlines()
     assert (done.returncode, done.stderr) == (1, "")
-    assert lines[0] == "❌ The agent got worse: 1 regression in 2 cases"
+    assert lines[0] == "❌ The agent got worse: 1 regressed case in 2 cases"
     of_the_case = lines[lines.index("❌ Regressed (1)") :]
     assert any(line.startswith("    - hi from rome") for line in of_the_case)
     assert [line for line in of_the_case if line != line.rstrip()] == []

@@ -193,7 +193,7 @@ def test_shards_merged_and_compared_are_the_whole(project: Project) -> None:
     assert sorted(one["eval_id"] for one in whole["cases"]) == sorted(c["eval_id"] for c in CASES)
     compared = project.gradegate("compare", "../base.json", "../head.json", "--out", "../r.json")
     assert compared.returncode == 1
-    assert compared.stderr == "❌ The agent got worse: 1 regression in 3 cases\n"
+    assert compared.stderr == "❌ The agent got worse: 1 regressed case in 3 cases\n"
     alone = project.gradegate("merge", files["head"][0])
     assert alone.returncode == 2
     assert "shard 2/2 is missing" in alone.stderr
