@@ -94,7 +94,8 @@ def test_what_fails_on_base_too_is_no_red_cross_under_a_green_verdict(project: P
     done = project.gradegate("run")
     assert done.returncode == 0
     assert "✅ No regression in 2 cases" in done.stdout
-    assert "⚠️ Below threshold (1)" in done.stdout
+    assert "\nBelow threshold (1)" in done.stdout
+    assert "❌" not in done.stdout
     assert "❌" not in done.stdout
     alone = project.gradegate("run", "--base", "none")
     assert alone.returncode == 1
