@@ -17,10 +17,10 @@ from gradegate.report import fit
 from gradegate.report.case_sections import ATTENTION, Section
 from gradegate.report.escape import clean, clip, one_line
 from gradegate.report.fit import Measure
+from gradegate.report.links import NOWHERE, Links
 from gradegate.report.page.charts import charts_of
 from gradegate.report.page.data import embedded
 from gradegate.report.page.overview import causes_of, touched_of
-from gradegate.report.links import NOWHERE, Links
 from gradegate.report.sections import CaseView
 from gradegate.report.templates import render_template
 from gradegate.report.view import ReportView, build

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from gradegate.locales import NOTHING, Locale, templates_dir
 from gradegate.model.errors import FileError, InputError
 from gradegate.report import escape
-from gradegate.report.page.script import MAIN, script
 from gradegate.report.links import web_address
+from gradegate.report.page.script import MAIN, script
 
 if TYPE_CHECKING:
     from jinja2.sandbox import ImmutableSandboxedEnvironment
