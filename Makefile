@@ -23,7 +23,7 @@ define MAKE_VENV
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container mutants test-slow test-trust
+.PHONY: help bench-sharding bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container mutants test-slow test-trust
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
@@ -104,6 +104,9 @@ bench-start: $(READY) ## what it costs to start, in units that hold on any machi
 
 bench-calibration: $(READY) ## how often the gate cries wolf, what it finds and what that costs: the tables of docs/statistics.md
 	$(BIN)/python -m benchmarks.calibration
+
+bench-sharding: $(READY) ## a hundred thousand cases over shards: a simulation held against a real run, for docs/scale.md
+	$(BIN)/python -m benchmarks.sharding
 
 bench-judging: $(READY) ## asking a judge against the least time it can take
 	$(BIN)/python -m benchmarks.judging.bound

@@ -259,6 +259,10 @@ class Forge(Protocol):
         """The pull request as it is now."""
         ...
 
+    def file(self, path: str, branch: str) -> str | Skipped | None:
+        """A file's text as a branch has it, or None where it has none."""
+        ...
+
     def label_set(self, pull_request: int, label: str) -> LabelSet | Skipped | None:
         """Who set the label last, or None where it is not on the pull request (any more)."""
         ...

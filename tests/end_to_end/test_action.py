@@ -259,6 +259,16 @@ def test_a_forks_report_is_written_and_left_to_the_other_workflow(
     assert check.conclusion == "failure"
 
 
+def test_a_forks_report_is_shown_as_base_wants_it(tmp_path: Path, github: GitHubStandIn) -> None:
+    """In base's language, whatever the fork's own settings say."""
+    change = breaking(tmp_path, github)
+    change.runner.run("pull_request", from_fork(change))
+    github.add_file("gradegate.toml", '[report]\nlanguage = "ja"\n')
+    assert change.runner.run("workflow_run", finished(change)).returncode == 0
+    (comment,) = github.comments(1)
+    assert "エージェントが悪化しました" in comment.body
+
+
 @pytest.mark.parametrize(
     ("forged", "why"),
     [

@@ -176,3 +176,21 @@ def test_without_permission_the_reason_names_it(
     assert isinstance(outcome, Skipped)
     assert outcome.needs == "pull-requests: read"
     assert "not accessible" in outcome.reason
+
+
+def test_a_file_as_a_branch_has_it(github: GitHubStandIn, open_forge: OpenForge) -> None:
+    """Or None; in whatever script it is written."""
+    github.add_file("a b/gradegate.toml", "# 設定\n", ref="release/1")
+    forge = open_forge()
+    assert forge.file("a b/gradegate.toml", "release/1") == "# 設定\n"
+    assert forge.file("a b/gradegate.toml", "main") is None
+
+
+def test_a_file_that_may_not_be_read_names_the_permission(
+    github: GitHubStandIn, open_forge: OpenForge
+) -> None:
+    """And raises nothing."""
+    github.allow(contents="none")
+    found = open_forge().file("gradegate.toml", "main")
+    assert isinstance(found, Skipped)
+    assert found.needs == "contents: read"

@@ -7,6 +7,7 @@ from gradegate import wiring
 from gradegate.compare.next_runs import BASELINE_RUNS
 from gradegate.files.report_json import read_report
 from gradegate.github_action.acceptance import acceptance_of
+from gradegate.github_action.base_settings import report_settings_of_base
 from gradegate.github_action.event import read_event
 from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.github_action.outcome import Destination, told
@@ -128,7 +129,10 @@ def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
         with told(Destination(step, forge, audience)) as destination:
             report = _refuse_acceptance(read_report(file))
             report = step.secrets.hide_in(report)
-            settings = ReportSettings(comment=step.inputs.comment or "always")
+            settings = report_settings_of_base(forge, number, step.inputs)
+            if isinstance(settings, Skipped):
+                step.say(f"gradegate: shown as by default: {settings.reason}")
+                settings = ReportSettings(comment=step.inputs.comment or "always")
             views = render_views(report, step.view_options(settings))
             destination.publish(Evaluation(report, settings), views)
     return 0

@@ -112,6 +112,14 @@ class GitHubForge:
             needs="pull-requests: read",
         )
 
+    def file(self, path: str, branch: str) -> str | Skipped | None:
+        """A file's text as a branch has it, or None where it has none."""
+        return or_skipped(
+            f"{path} of {branch}",
+            lambda: lookups.file(self._repository, path, branch),
+            needs="contents: read",
+        )
+
     def label_set(self, pull_request: int, label: str) -> LabelSet | Skipped | None:
         """Who set the label last, or None where it is not on the pull request (any more)."""
         return or_skipped(

@@ -29,6 +29,19 @@ def pull_request(repository: "Repository", number: int) -> PullRequestNow:
     return PullRequestNow(pull.head.sha, pull.base.ref)
 
 
+def file(repository: "Repository", path: str, branch: str) -> str | None:
+    """A file's text; None where there is no such file."""
+    from github import UnknownObjectException
+
+    try:
+        found = repository.get_contents(path, ref=branch)
+    except UnknownObjectException:
+        return None
+    if isinstance(found, list):  # a folder
+        return None
+    return found.decoded_content.decode(errors="replace")
+
+
 def label_set(repository: "Repository", pull_request: int, label: str) -> LabelSet | None:
     """Who last put the label on the pull request, or None where it is not on it."""
     issue = repository.get_issue(pull_request)
