@@ -2,10 +2,13 @@
 
 import asyncio
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -13,7 +16,7 @@ import pytest
 
 from gradegate.agents.launch import Launch
 from gradegate.agents.line_agent import CommandAgent
-from gradegate.agents.sandbox import agent_environment
+from gradegate.agents.sandbox import Sandbox, agent_environment
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import Case, EvalCase, EvalConfig
 from gradegate.model.runs import NotRun, Trace
@@ -395,3 +398,50 @@ async def test_no_cut_leaves_half_a_key(tmp_path: Path, words: str) -> None:
     assert trace.error
     assert len(trace.error) > 150
     assert "k9k9" not in trace.error
+
+
+async def test_no_run_of_a_case_hears_what_an_earlier_one_left(tmp_path: Path) -> None:
+    """A program that keeps its answers has none to repeat; cases share a process all the same."""
+    homes = iter(range(100))
+
+    def renew(launch: Launch) -> Launch:
+        home = tmp_path / f"home-{next(homes)}"
+        home.mkdir()
+        return replace(launch, env={**launch.env, "HOME": str(home), "TMPDIR": str(home)})
+
+    command = [sys.executable, str(PROGRAMS / "keeper.py")]
+    launch = Launch(command, tmp_path, agent_environment(os.environ, [], tmp_path))
+    both = [case("one", eval_id="one"), case("two", eval_id="two")]
+    async with CommandAgent(launch, renew=renew) as runner:
+        rounds = [
+            await asyncio.gather(*(runner.run(each, number) for each in both))
+            for number in (1, 2, 3)
+        ]
+    answers = [[texts(trace)[0] for trace in made if isinstance(trace, Trace)] for made in rounds]
+    assert len({text for made in answers for text in made}) == 6
+    assert [len({text.split()[0] for text in made}) for made in answers] == [1, 1, 1]
+
+
+@pytest.mark.slow
+async def test_a_case_that_hung_alone_is_waited_for_once_in_each_later_run(tmp_path: Path) -> None:
+    """Two that hang together are tried again alone, to see whose doing it is: then it is known."""
+    both = [case("hang", eval_id="one"), case("hang", eval_id="two")]
+    async with agent(tmp_path, turn_timeout=6.0) as runner:
+        for number, hung in ((1, 4), (2, 6)):
+            await asyncio.gather(*(runner.run(each, number) for each in both))
+            assert len((tmp_path / "hung").read_text().splitlines()) == hung
+
+
+async def test_a_variable_can_be_new_in_every_process(place: Path) -> None:
+    """What keeps answers elsewhere can be given another key for each run."""
+    root = place / "sides" / "export"
+    root.mkdir(parents=True)
+    program = shutil.copy(PROGRAMS / "scripted.py", root)
+    with Sandbox.for_side(root) as sandbox:
+        launch = sandbox.launch(["python3", str(program)], os.environ)
+        renew = partial(sandbox.renewed, fresh="SALT")
+        async with CommandAgent(launch, renew=renew) as runner:
+            runs = [await runner.run(case("read /proc/self/environ"), run) for run in (1, 2, 3)]
+    seen = [texts(trace)[0].split("\0") for trace in runs if isinstance(trace, Trace)]
+    salts = {line for variables in seen for line in variables if line.startswith("SALT=")}
+    assert len(salts) == 3

@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from gradegate.agents.environment import AgentEnvironment, worker_command
 from gradegate.agents.launch import Limits
-from gradegate.agents.line_agent import CommandAgent, Pool
+from gradegate.agents.line_agent import CommandAgent
 from gradegate.agents.line_process import Answer, Failure
+from gradegate.agents.process_pool import Pool
 from gradegate.agents.sandbox import Sandbox
 from gradegate.agents.users import written_users
 from gradegate.files.temporary import temporary_folder
@@ -82,6 +84,8 @@ class AdkAgent:
             case_timeout=self._suite.case_timeout,
             max_sessions=self._suite.max_parallel,
             users=self._users,
+            renew=partial(self._environment.sandbox.renewed, fresh=self._suite.fresh),
+            copies_itself=self._suite.fresh is None,  # a copy has read its variables already
         )
         await self._agent.start()
         return None
@@ -175,7 +179,7 @@ class AdkMetrics:
         async with pool.seat(alone=alone) as seat:
             if isinstance(seat, Failure):
                 return seat
-            process, name = seat
+            process, name, _ = seat
             if not process.has_answered:
                 complaint = f"google-adk was not imported within {_STARTING_TIME:g} s"
                 hello = {"session": name}

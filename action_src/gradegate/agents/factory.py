@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Self
 
@@ -103,6 +104,7 @@ class SandboxedAgents:
             case_timeout=suite.case_timeout,
             max_sessions=suite.max_parallel,
             users=users,
+            renew=partial(sandbox.renewed, fresh=suite.fresh),
         )
 
     def _interpreter_of(self, suite: Suite) -> Sequence[Path]:

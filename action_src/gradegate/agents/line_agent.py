@@ -1,114 +1,19 @@
 """An agent behind the line protocol: any program, any language, in the processes it takes."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from itertools import count
+from collections import Counter
 from typing import Any, NamedTuple, Self
 
 from pydantic import ValidationError
 
 from gradegate.agents.launch import Launch
 from gradegate.agents.line_process import Answer, Failure, LineProcess
+from gradegate.agents.process_pool import Pool, Renew, as_it_is
 from gradegate.agents.users import Dialogue, converse, written_users
-from gradegate.model.evalset import Case, Content, Invocation
+from gradegate.model.evalset import Case, CaseKey, Content, Invocation
 from gradegate.model.notice import Notice, notice
 from gradegate.model.runs import NotRun, Trace
 from gradegate.ports import UserFactory
-
-_MUTE_LIMIT = 5
-"""So many processes without one answer among them, and the program is past helping."""
-
-
-class Seat(NamedTuple):
-    """A session's place in a process; `name` tells it from all others."""
-
-    process: LineProcess
-    name: str
-
-
-class Pool:
-    """Starts processes as they are needed, and ends those that nobody should use any more.
-
-    When a process breaks with several sessions in it, nobody knows whose doing that was: each
-    should then be tried once more, alone in a process of its own.
-    """
-
-    def __init__(self, launch: Launch) -> None:
-        self._launch = launch
-        self._starting = asyncio.Lock()
-        self._shared: LineProcess | None = None
-        self._running: set[LineProcess] = set()
-        self._numbers = count(1)
-        self._mute = 0
-        self._ever_answered = False
-        self._hopeless: str | None = None
-
-    async def close(self) -> None:
-        """End all that is running."""
-        self._hopeless = "the agent was stopped"
-        running = tuple(self._running)
-        self._running.clear()
-        await asyncio.gather(*(process.stop() for process in running))
-
-    async def start(self) -> None:
-        """Start the program before it is asked; what goes wrong is told to the first who asks."""
-        await self._process(alone=False)
-
-    @asynccontextmanager
-    async def seat(self, *, alone: bool) -> AsyncIterator[Seat | Failure]:
-        """A session in a process, which ends with its last session once it is retired."""
-        process = await self._process(alone=alone)
-        if isinstance(process, Failure):
-            yield process
-            return
-        name = f"s{next(self._numbers)}"
-        process.join(name)
-        process.retired |= alone
-        try:
-            yield Seat(process, name)
-        finally:
-            process.leave(name)
-            self._take_note(process)
-            if process.is_idle and (process.retired or process.broken):
-                self._running.discard(process)
-                await process.stop()
-
-    async def _process(self, *, alone: bool) -> LineProcess | Failure:
-        async with self._starting:
-            shared = self._shared
-            if not alone and shared and not shared.retired and not shared.broken:
-                return shared
-            if self._hopeless:
-                return Failure(self._hopeless)
-            try:
-                process = await LineProcess.start(self._launch)
-            except OSError as error:
-                self._hopeless = self._why_not_started(error)
-                return Failure(self._hopeless)
-            self._running.add(process)
-            if not alone:
-                self._shared = process
-            return process
-
-    def _take_note(self, process: LineProcess) -> None:
-        """Give the program up where process after process has not answered anything."""
-        if process.has_answered:
-            self._ever_answered = True
-        if self._ever_answered or not process.trouble or not process.is_idle:
-            return
-        self._mute += 1
-        if self._mute >= _MUTE_LIMIT:
-            tried = f"{process.trouble} (in {self._mute} processes there was not one answer)"
-            self._hopeless = process.with_log(tried)
-
-    def _why_not_started(self, error: OSError) -> str:
-        command = self._launch.command[0]
-        if not self._launch.cwd.is_dir():
-            return f"the folder to start the agent's program in does not exist: {self._launch.cwd}"
-        why = error.strerror or str(error)
-        return f"the agent's program {command!r} cannot be started: {why}"
-
 
 _ERROR_LENGTH = 4000
 NOT_THE_AGENT = {
@@ -117,6 +22,8 @@ NOT_THE_AGENT = {
     "network": notice("service.network"),
 }
 """Causes of an error that say nothing of the agent: the service of its model is at fault."""
+NO_COPY = "no_copy"
+"""The cause that our worker names where it cannot make a copy of the agent."""
 
 
 class Timeouts(NamedTuple):
@@ -143,7 +50,7 @@ class LineSession:
         self._patience = patience
         self._spent = 0.0
 
-    async def open(self, case: Case, run: int) -> Failure | None:
+    async def open(self, case: Case, run: int, copy: int | None = None) -> Failure | None:
         """Begin the case; what went wrong, if anything did."""
         start = case.definition.session_input
         history = case.dataset.history if case.dataset else ()
@@ -156,6 +63,7 @@ class LineSession:
                 run=run,
                 session_input=start and start.model_dump(mode="json"),
                 **({"history": said} if said else {}),
+                **({"copy": copy} if copy is not None else {}),
             )
         )
 
@@ -186,7 +94,7 @@ class LineSession:
         self._spent += clock() - began
         if isinstance(answer, dict) and answer.get("error") is not None:
             cause = answer.get("cause")
-            known = cause if cause in NOT_THE_AGENT else None
+            known = cause if cause in NOT_THE_AGENT or cause == NO_COPY else None
             return Failure(str(answer["error"])[:_ERROR_LENGTH], cause=known)
         return answer
 
@@ -214,11 +122,14 @@ class CommandAgent:
 
     When a process breaks with several sessions in it, nobody knows whose doing that was. Each
     of them is then run once more, alone in a process of its own: what fails alone is at fault.
+
+    No process answers a case twice: an agent that keeps its answers, in memory or in a file of its
+    home, would otherwise repeat in each rerun what it said by chance in the first.
     """
 
     rerunnable = True
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a program, its limits and who talks to it
         self,
         launch: Launch,
         *,
@@ -226,8 +137,13 @@ class CommandAgent:
         case_timeout: float = 900.0,
         max_sessions: int = 8,
         users: UserFactory = written_users,
+        renew: Renew = as_it_is,
+        copies_itself: bool = False,
     ) -> None:
-        self._pool = Pool(launch)
+        self._pool = Pool(launch, renew, copies_itself=copies_itself)
+        self._begun: Counter[CaseKey] = Counter()
+        self._hung: set[CaseKey] = set()
+        """Cases that took too long with nobody near who could be to blame."""
         self._patience = Timeouts(turn_timeout, case_timeout)
         self._users = users
         self._slots = asyncio.Semaphore(max_sessions)
@@ -256,10 +172,15 @@ class CommandAgent:
         clock = asyncio.get_running_loop().time
         async with self._slots:
             began = clock()
-            dialogue = await self._attempt(case, run, alone=False)
+            copy = self._begun[case.key]
+            self._begun[case.key] += 1
+            alone = case.key in self._hung  # nobody else is to wait for it once more
+            dialogue = await self._attempt(case, run, copy, alone=alone)
             failure = dialogue.failure
-            if isinstance(failure, Failure) and not failure.certain:
-                dialogue = await self._attempt(case, run, alone=True)
+            if isinstance(failure, Failure) and not failure.certain and not alone:
+                dialogue = await self._attempt(case, run, copy, alone=True)
+            if isinstance(dialogue.failure, Failure) and dialogue.failure.overran:
+                self._hung.add(case.key)
             took = clock() - began
         if isinstance(dialogue.failure, NotRun):
             return dialogue.failure
@@ -275,12 +196,19 @@ class CommandAgent:
             seconds=round(took, 3),
         )
 
-    async def _attempt(self, case: Case, run: int, *, alone: bool) -> Dialogue:
-        async with self._pool.seat(alone=alone) as seat:
+    async def _attempt(self, case: Case, run: int, copy: int, *, alone: bool) -> Dialogue:
+        dialogue = await self._session(case, run, copy, alone=alone)
+        if isinstance(dialogue.failure, Failure) and dialogue.failure.cause == NO_COPY:
+            self._pool.copies_itself = False
+            return await self._session(case, run, copy, alone=alone)
+        return dialogue
+
+    async def _session(self, case: Case, run: int, copy: int, *, alone: bool) -> Dialogue:
+        async with self._pool.seat(alone=alone, copy=copy) as seat:
             if isinstance(seat, Failure):
                 return Dialogue(failure=seat)
             session = LineSession(seat.process, seat.name, self._patience)
-            failure = await session.open(case, run)
+            failure = await session.open(case, run, seat.copy)
             if failure:
                 return Dialogue(failure=failure)
             dialogue = await converse(self._users(case, run), session)

@@ -4,7 +4,7 @@ import asyncio
 import json
 import signal
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -38,6 +38,8 @@ class Failure:
     """Whether it is this session's own doing; otherwise it may only have been near."""
     cause: str | None = None
     """What is wrong with the model's service, where the program says that it is that."""
+    overran: bool = False
+    """Whether the program did not answer in time."""
 
 
 @dataclass
@@ -228,7 +230,8 @@ class LineProcess(asyncio.SubprocessProtocol):
         """
         self.retired = True
         self.trouble = complaint
-        return self._failure(self.trouble, certain=self._latest_answered > pending.number)
+        certain = self._latest_answered > pending.number
+        return replace(self._failure(self.trouble, certain=certain), overran=True)
 
     def _failure(self, reason: str, *, certain: bool = False) -> Failure:
         return Failure(self.with_log(reason), certain or self._sessions.served == 1)

@@ -9,10 +9,12 @@ our memory and environment closed to it, but this user's files are within its re
 
 import ctypes
 import os
+import secrets
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -74,13 +76,14 @@ class Sandbox:
     """Where and as whom one side's agent of one suite runs, until it is closed."""
 
     def __init__(
-        self, checkout: Path, home: Path, identity: Identity | None, warning: Notice | None
+        self, checkout: Path, homes: Path, identity: Identity | None, warning: Notice | None
     ) -> None:
         self.checkout = checkout
-        self.home = home
+        self._homes = homes
         self.warning = warning
         """What this machine could not do to keep the agent apart; None where it could."""
         self._identity = identity
+        self.home = self._new_home()
 
     @classmethod
     def for_side(cls, checkout: Path, needs: Iterable[Path] = ()) -> Self:
@@ -94,12 +97,13 @@ class Sandbox:
         checkout = checkout.resolve()
         folder = checkout.parent
         identity, warning = _identity_for((folder.parent, *needs))
-        home = Path(tempfile.mkdtemp(prefix="home-", dir=folder))
+        # Homes lie in a folder of ours: in one of the agent's it could put links in their place.
+        homes = Path(tempfile.mkdtemp(prefix="homes-", dir=folder))
         if identity:
-            folder.chmod(0o711)
-            for place in (checkout, home):
-                give(place, identity.uid)
-        return cls(checkout, home, identity, warning)
+            for place in (folder, homes):
+                place.chmod(0o711)
+            give(checkout, identity.uid)
+        return cls(checkout, homes, identity, warning)
 
     @property
     def user(self) -> tuple[int, int] | None:
@@ -116,19 +120,32 @@ class Sandbox:
     ) -> Launch:
         """How to start a program in here, which sees only these names of our environment."""
         env = agent_environment(environ, names, self.home, command)
-        held = confinement((self.checkout, self.home), network)
+        held = confinement((self.checkout, self._homes), network)
         return Launch(command, self.checkout, env, self.user, limits, held)
+
+    def renewed(self, launch: Launch, fresh: str | None = None) -> Launch:
+        """The same in a home that no process had before; the variable has a value of its own."""
+        home = self._new_home()
+        salt = {fresh: secrets.token_hex(8)} if fresh else {}
+        env = {**launch.env, "HOME": str(home), "TMPDIR": str(home), **salt}
+        return replace(launch, env=env)
+
+    def _new_home(self) -> Path:
+        home = Path(tempfile.mkdtemp(dir=self._homes))
+        if self._identity:
+            give(home, self._identity.uid)
+        return home
 
     def blocked_at(self, place: Path) -> Path | None:
         """The folder that keeps the agent from a place it needs; None where it gets there."""
         return blocked_at(place) if self._identity else None
 
     def close(self) -> None:
-        """End whatever is left of the agent, and remove its home."""
+        """End whatever is left of the agent, and remove its homes."""
         if self._identity:
             self.warning = self._identity.give_up() or self.warning
             self._identity = None
-        remove(self.home)
+        remove(self._homes)
 
     def __enter__(self) -> Self:
         return self

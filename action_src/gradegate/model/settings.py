@@ -136,6 +136,9 @@ class Suite(Described):
     call."""
     ignore_args: tuple[str, ...] = ()
     """Arguments of tools, as `TOOL.ARGUMENT` with globs, that differ from run to run."""
+    fresh: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
+    """A variable that has another value in each run of a case, such as the salt of a cache that
+    outlives the agent's process."""
 
     @model_validator(mode="after")
     def _one_kind_of_agent(self) -> Self:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .loading import read_dotenv
-from .protocol import lines_of, run, take_over
+from .protocol import in_a_loop, lines_of, run, take_over
 from .serialization import Json, plain, why
 
 
@@ -196,8 +196,6 @@ def main() -> None:
     place = Path(agent).absolute()
     read_dotenv(place)
     sys.path[:] = [*sys.path[1:], *others, str(place.parent), str(place)]
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    run(loop.create_task(work(requests, out)))
+    run(in_a_loop(), work(requests, out))
     sys.stderr.flush()
     os._exit(0)

@@ -22,6 +22,8 @@ class Loaded:
     """The module's `reset_data`: the agent keeps its data in globals."""
     resources: Any = None
     """The exit stack that `get_agent_async` may hand out with the agent."""
+    is_bound: bool = False
+    """Whether it was made within an event loop, and may live in that one alone."""
 
     @property
     def name(self) -> str:
@@ -29,10 +31,11 @@ class Loaded:
         return str(self.app.name if self.app else self.agent.name)
 
 
-async def load(place: Path) -> Loaded:
+async def load(place: Path, before_agent: Callable[[], None] = lambda: None) -> Loaded:
     """The agent of a folder or module, found where ADK's own tools look for it."""
     sys.path.insert(0, str(place.parent))
     read_dotenv(place)
+    before_agent()
     for module in modules(place):
         found = await agent_in(module)
         if found:
@@ -94,7 +97,7 @@ async def agent_in(module: ModuleType) -> Loaded | None:
     made = make()
     made = await made if inspect.isawaitable(made) else made
     agent, resources = made if isinstance(made, tuple) else (made, None)
-    return Loaded(checked(agent, module), reset=reset, resources=resources)
+    return Loaded(checked(agent, module), reset=reset, resources=resources, is_bound=True)
 
 
 def checked(agent: Any, module: ModuleType) -> Any:

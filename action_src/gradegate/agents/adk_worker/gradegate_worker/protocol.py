@@ -5,16 +5,20 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Coroutine
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
+from .copies import NO_COPY, Original
+from .freshness import can_be_copied, note_dice
 from .loading import Loaded, load
 from .model_service import trouble
 from .serialization import Json, plain, why
 from .sessions import Session, open_session
 
+T = TypeVar("T")
 _LINE_LIMIT = 64 * 1024 * 1024
 _CLOSING_TIME = 1.0
 
@@ -26,6 +30,8 @@ class Worker:
     out: BinaryIO
     loaded: Loaded | Json
     """The agent, or the answer that says why there is none."""
+    is_original: bool = False
+    """Whether it was to be copied and cannot be."""
     sessions: dict[str, Session] = field(default_factory=dict)
     tasks: set["asyncio.Task[None]"] = field(default_factory=set)
     turn_of_one: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -56,6 +62,8 @@ class Worker:
         if request["op"] == "turn":
             return {"invocation": await self.sessions[name].turn(request["user_content"])}
         if request["op"] == "open":
+            if self.is_original and request.get("copy"):
+                return NO_COPY
             if self.loaded.reset:
                 await self.turn_of_one.acquire()
                 self.loaded.reset()
@@ -92,13 +100,16 @@ async def lines_of(fd: int) -> asyncio.StreamReader:
     return reader
 
 
-async def work(place: Path, requests: int, out: BinaryIO) -> None:
-    """Load the agent and serve it."""
+async def load_agent(place: Path) -> "Loaded | Json":
+    """The agent, or the answer that says why there is none."""
     try:
-        loaded: Loaded | Json = await load(place)
+        return await load(place, note_dice)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the agent raises is its failed run
-        loaded = failure(error, "the agent cannot be loaded: ")
-    worker = Worker(out, loaded)
+        return failure(error, "the agent cannot be loaded: ")
+
+
+async def work(worker: Worker, requests: int) -> None:
+    """Serve until there are no more requests."""
     await worker.serve(await lines_of(requests))
     try:
         await asyncio.wait_for(worker.close(), _CLOSING_TIME)
@@ -115,13 +126,22 @@ def take_over() -> tuple[int, BinaryIO]:
     return requests, os.fdopen(answers, "wb")
 
 
-def run(task: "asyncio.Task[None]") -> None:
+def run(loop: asyncio.AbstractEventLoop, work: "Coroutine[Any, Any, T]") -> "T":
     """Run to the end. A SystemExit in a task of the agent's stops the loop, but not us."""
+    task = loop.create_task(work)
     while not task.done():
         try:
-            task.get_loop().run_until_complete(task)
+            loop.run_until_complete(task)
         except SystemExit:
             traceback.print_exc()
+    return task.result()
+
+
+def in_a_loop() -> asyncio.AbstractEventLoop:
+    """A new event loop, which is the current one from now on."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    return loop
 
 
 def main() -> None:
@@ -129,8 +149,19 @@ def main() -> None:
     requests, out = take_over()
     place, *others = sys.argv[1:]
     sys.path[:] = [*sys.path[1:], *others]  # [0] is our own folder, not the agent's
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    run(loop.create_task(work(Path(place).absolute(), requests, out)))
+    loop = in_a_loop()
+    users = sys.getrefcount(loop)
+    loaded = run(loop, load_agent(Path(place).absolute()))
+    if sys.getrefcount(loop) == users and can_be_copied(loaded):
+        loop.close()
+        Original(requests, out, partial(serve_as_copy, loaded)).run()
+    else:
+        run(loop, work(Worker(out, loaded, is_original=True), requests))
     sys.stderr.flush()
     os._exit(0)
+
+
+def serve_as_copy(loaded: "Loaded | Json", requests: int, out: BinaryIO) -> None:
+    """Serve in a process that was forked for it."""
+    run(in_a_loop(), work(Worker(out, loaded), requests))
+    sys.stderr.flush()
