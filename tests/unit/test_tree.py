@@ -22,6 +22,7 @@ ELSEWHERE = {
     "agents/factory": "integration/test_agent_folders",
     "agents/launch": "integration/test_sandbox",
     "agents/line_": "integration/test_line_agent",
+    "agents/process_pool": "integration/test_line_agent",
     "agents/recorded": "integration/test_recorded",
     "agents/sandbox": "integration/test_sandbox",
     "agents/supervisor": "integration/test_sandbox",

@@ -233,7 +233,7 @@ def test_the_options_shown_are_the_defaults(project: Project) -> None:
     text = read(project, "gradegate.toml")
     shown = tomllib.loads(re.sub(r"(?m)^#(?=\S)", "", text))
     suite = shown["suite"][0]
-    for alternative in ("command", "traces", "eval_config", "python"):
+    for alternative in ("command", "traces", "eval_config", "python", "fresh"):
         suite.pop(alternative)
     assert shown["gate"].pop("criteria") == {"response_match_score": {"tolerance": 0.05}}
     assert shown["gate"].pop("budget") == {"token_usage_v1": "+20%"}
