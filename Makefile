@@ -23,7 +23,7 @@ define MAKE_VENV
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-sharding bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock clean test-parity test-lint test-container mutants test-slow test-trust
+.PHONY: help bench-sharding bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock dist clean test-parity test-lint test-container mutants test-slow test-trust
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
@@ -123,6 +123,10 @@ pictures: $(READY) $(ACTIONLINT) ## photograph the demo's comment for the README
 	$(BIN)/python docs/tools/picture.py build/demo/report/comment.md node_modules/github-markdown-css/github-markdown-light.css docs/images/comment.png 716
 
 # uv is left out of the others: the image and this file install it first, to install the rest.
+dist: $(READY) ## the package as PyPI gets it
+	rm -rf dist
+	$(UV) build --quiet --out-dir dist
+
 lock: ## pin every dependency again
 	$(MAKE_VENV)
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 -o $(UV_LOCK) requirements/uv.in

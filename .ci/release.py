@@ -16,6 +16,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 TAG = re.compile(r"release-([0-9]+\.[0-9]+\.[0-9]+)")
 BUILT = "  image: Dockerfile"
+UNRELEASED = "Nothing is released yet"
+"""How the line of README.md begins that goes with the first release."""
 _VERSION = re.compile(r'^__version__ = "([^"]+)"$', re.MULTILINE)
 _DOCKERFILE_VERSION = re.compile(r"^ARG VERSION=(\S+)$", re.MULTILINE)
 _BASE = re.compile(r"^ARG BASE=(\S+)$", re.MULTILINE)
@@ -46,6 +48,8 @@ def troubles(tag: str, root: Path = ROOT) -> list[str]:
         found.append(f"Dockerfile's ARG VERSION says {labelled}, the tag {wanted}")
     if not notes(wanted, root):
         found.append(f"CHANGELOG.md has no dated section for {wanted} with something in it")
+    if UNRELEASED in (root / "README.md").read_text(encoding="utf-8"):
+        found.append("README.md still says that nothing is released: delete that line")
     if BUILT not in (root / "action.yml").read_text(encoding="utf-8").splitlines():
         found.append("action.yml does not build the Dockerfile: the commit to release is main's")
     return found

@@ -12,7 +12,13 @@ from gradegate import __version__
 
 ROOT = Path(__file__).parents[2]
 RELEASE: dict[str, Any] = runpy.run_path(str(ROOT / ".ci" / "release.py"))
-FILES = ("action_src/gradegate/__init__.py", "Dockerfile", "CHANGELOG.md", "action.yml")
+FILES = (
+    "action_src/gradegate/__init__.py",
+    "Dockerfile",
+    "CHANGELOG.md",
+    "README.md",
+    "action.yml",
+)
 FULL = f"ghcr.io/gradegate/gradegate@sha256:{'0f' * 32}"
 SLIM = f"ghcr.io/gradegate/gradegate@sha256:{'1e' * 32}"
 TAG = RELEASE["base"]()
@@ -29,6 +35,8 @@ def root(tmp_path: Path) -> Path:
     changelog = tmp_path / "CHANGELOG.md"
     text = re.sub(rf"(?s)## \[(Unreleased|{__version__})\].*", DATED, changelog.read_text())
     changelog.write_text(text)
+    readme = tmp_path / "README.md"
+    readme.write_text(re.sub(r"(?m)^Nothing is released yet.*\n", "", readme.read_text()))
     return tmp_path
 
 
@@ -52,6 +60,7 @@ def test_a_commit_on_which_all_agree_can_be_released(root: Path) -> None:
         ("Dockerfile", f"ARG VERSION={__version__}", "ARG VERSION=9.9.9", "Dockerfile's ARG"),
         ("CHANGELOG.md", " - 2026-01-31", "", "CHANGELOG.md has no dated section"),
         ("CHANGELOG.md", "### Added\n\n- Everything.\n", "", "CHANGELOG.md has no dated section"),
+        ("README.md", "# gradegate\n", "Nothing is released yet: wait.\n", "delete that line"),
         ("action.yml", "image: Dockerfile", f"image: docker://{FULL}", "does not build"),
     ],
 )
@@ -130,3 +139,28 @@ def test_what_a_workflow_runs_is_there() -> None:
         text = workflow.read_text(encoding="utf-8")
         for named in re.findall(r"(?<![\w./-])((?:tests|\.ci|benchmarks)/[\w./-]+)", text):
             assert (ROOT / named).exists(), (workflow.name, named)
+
+
+def test_the_readme_switches_by_one_line() -> None:
+    """What it says of a release is true once that line is gone."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = [line for line in readme.splitlines() if RELEASE["UNRELEASED"] in line]
+    assert len(lines) <= 1
+    assert all(line.startswith(RELEASE["UNRELEASED"]) for line in lines)
+    assert "$ pip install gradegate\n" in readme
+
+
+def test_the_tests_that_the_release_runs_in_the_image_are_there() -> None:
+    """A path that was moved would end a release half way."""
+    text = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    named = re.findall(r"tests/[\w/.*-]+", text)
+    assert named
+    assert [path for path in named if not list(ROOT.glob(path))] == []
+
+
+def test_the_images_tags_are_those_that_the_docs_name() -> None:
+    """`FROM ghcr.io/gradegate/gradegate:1` must be there."""
+    docs = (ROOT / "docs/container.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"ghcr\.io/gradegate/gradegate:([\w.-]+)", docs)) == {"1"}
+    text = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    assert "$name:${version%%.*}$suffix" in text
