@@ -63,7 +63,7 @@ async def adk_python(environments: Path) -> Path:
         recipe = Recipe(Kind.REQUIREMENTS, root, root / "requirements.txt")
         with Sandbox.for_side(root, [environments]) as sandbox:
             apart = sandbox.user is not None
-            found = await EnvironmentBuilder(environments, os.environ, (), apart).build(recipe)
+            found = await EnvironmentBuilder(environments, os.environ, {}, apart).build(recipe)
     assert isinstance(found, Path), found
     return found
 

@@ -11,10 +11,10 @@ import pytest
 import pytest_asyncio
 
 from gradegate.agents.adk import AdkAgent
-from gradegate.agents.environment import MODEL_VARIABLES
 from gradegate.agents.sandbox import Sandbox
 from gradegate.model.runs import NotRun
 from gradegate.model.settings import Suite
+from gradegate.model.variables import MODEL_VARIABLES, own_names
 from tests.integration.adk import (
     EXAMPLES,
     NEEDS,
@@ -333,7 +333,9 @@ async def test_a_model_that_cannot_be_asked_leaves_its_cases_not_run(
     code = "from google.adk.agents import Agent\n"
     code += "root_agent = Agent(name='bot', model='gemini-2.5-flash')\n"
     root = write(place / "sides" / "export", {"bot/agent.py": code})
-    suite = Suite(name="bot", agent="bot", env=("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL"))
+    suite = Suite(
+        name="bot", agent="bot", env=own_names("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL")
+    )
     with GeminiStandin(answer, faults=always(Fault.FORBIDDEN)) as model:
         for environ in (model.environ, {"GOOGLE_GEMINI_BASE_URL": model.url}):
             async with adk_agent(root, environments, environ, suite, str(warm_adk)) as runner:
@@ -360,7 +362,7 @@ async def test_the_agent_sees_what_the_suite_names(
 ) -> None:
     """A suite without `env` hands the model's variables on; one with it, nothing else."""
     traces = await run_all(doer, [case("environment")])
-    named = Suite(name="doer", agent="agents/doer", env=("MINE",))
+    named = Suite(name="doer", agent="agents/doer", env=own_names("MINE"))
     async with adk_agent(root, environments, GIVEN, named, str(warm_adk)) as runner:
         traces += await run_all(runner, [case("environment")])
     seen = [set(texts(trace)[0].split()) - {"LANG", "LC_ALL", "LC_CTYPE"} for trace in traces]

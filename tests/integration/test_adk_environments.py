@@ -12,6 +12,7 @@ import pytest
 
 from gradegate.agents.requirements import Kind, Recipe
 from gradegate.agents.uv import EnvironmentBuilder, NotBuilt
+from gradegate.model.variables import own_names
 from tests.integration.adk import write
 from tests.integration.small_index import add_wheel, small_index
 from tests.places import open_place
@@ -41,7 +42,7 @@ def index() -> Iterator[dict[str, str]]:
 
 def builder(cache: Path, environ: dict[str, str], **more: Any) -> EnvironmentBuilder:
     """One that goes to the index in this environment."""
-    return EnvironmentBuilder(cache, environ, ["UV_DEFAULT_INDEX"], **more)
+    return EnvironmentBuilder(cache, environ, own_names("UV_DEFAULT_INDEX"), **more)
 
 
 def requirements(place: Path, text: str = NEEDS) -> Recipe:
@@ -185,7 +186,7 @@ async def test_installing_sees_nothing_but_what_uv_needs(
     add_wheel(spy / "spy-1-py3-none-any.whl", "spy", "1")
     secrets = {"GOOGLE_API_KEY": "k", "GITHUB_TOKEN": "t", "UV_INDEX_A_PASSWORD": "p"}
     apart = os.getuid() == 0
-    named = ["UV_DEFAULT_INDEX", "GOOGLE_API_KEY", "UV_INDEX_A_PASSWORD"]
+    named = own_names("UV_DEFAULT_INDEX", "GOOGLE_API_KEY", "UV_INDEX_A_PASSWORD")
     builder = EnvironmentBuilder(place / "cache", {**index, **secrets}, named, apart)
     python = await builder.build(requirements(place, "./spy\n"))
     assert isinstance(python, Path), python

@@ -40,7 +40,7 @@ async def test_a_uv_that_the_agents_user_cannot_reach_builds_all_the_same(
     """A copy of it does, as that user: uv itself says what it cannot find."""
     shutil.copy(OURS, closed / "uv")
     environ = {**os.environ, "PATH": f"{closed}:{os.environ['PATH']}"}
-    builder = EnvironmentBuilder(place / "cache", environ, (), apart=True)
+    builder = EnvironmentBuilder(place / "cache", environ, {}, apart=True)
     failed = await builder.build(requirements(place, "./not-there\n"))
     assert isinstance(failed, NotBuilt)
     assert failed.why.text.startswith("requirements.txt cannot be installed:\n")

@@ -12,6 +12,7 @@ import pytest
 
 from gradegate.agents.requirements import Kind, Recipe
 from gradegate.agents.uv import EnvironmentBuilder, NotBuilt
+from gradegate.model.variables import own_names
 from tests.integration.adk import write
 from tests.integration.small_index import add_wheel, small_index
 from tests.integration.test_adk_environments import SMALL, installed
@@ -88,7 +89,9 @@ async def build(
     write(side, files)
     add_wheel(side / "evil" / "evil-1-py3-none-any.whl", "evil", "1")
     recipe = Recipe(Kind.REQUIREMENTS, side, side / "requirements.txt")
-    builder = EnvironmentBuilder(cache, index, ["UV_DEFAULT_INDEX"], apart=True, time_limit=120)
+    builder = EnvironmentBuilder(
+        cache, index, own_names("UV_DEFAULT_INDEX"), apart=True, time_limit=120
+    )
     return await builder.build(recipe)
 
 
@@ -194,7 +197,7 @@ def own_adk(side: Path, version: str) -> Recipe:
 
 async def test_a_package_of_heads_in_bases_environment(place: Path, index: dict[str, str]) -> None:
     """Both sides write `vendor/adk` and head's is another package: base must not import it."""
-    builder = EnvironmentBuilder(place / "cache", index, ["UV_DEFAULT_INDEX"], apart=True)
+    builder = EnvironmentBuilder(place / "cache", index, own_names("UV_DEFAULT_INDEX"), apart=True)
     head = await builder.build(own_adk(place / "head", "666"))
     base = await builder.build(own_adk(place / "base", "2.1"))
     assert isinstance(head, Path), head
@@ -218,7 +221,7 @@ async def test_settings_above_what_uv_is_shown(
     write(place if where == "above the side" else workspace, hostile)
     side = write(place / "side", {"requirements.txt": "google-adk\n"})
     cache = workspace / ".gradegate" / "environments"
-    builder = EnvironmentBuilder(cache, index, ["UV_DEFAULT_INDEX"], apart=True)
+    builder = EnvironmentBuilder(cache, index, own_names("UV_DEFAULT_INDEX"), apart=True)
     recipe = Recipe(Kind.REQUIREMENTS, side, side / "requirements.txt")
     python = await builder.build(recipe)
     assert isinstance(python, Path), python

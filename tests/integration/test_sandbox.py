@@ -61,7 +61,7 @@ def agent(
 ) -> CommandAgent:
     """The agent that does as its user says, in the sandbox."""
     command = [python_for(sandbox), program_for(sandbox, "scripted.py")]
-    launch = sandbox.launch(command, os.environ, [], limits)
+    launch = sandbox.launch(command, os.environ, {}, limits)
     return CommandAgent(launch, turn_timeout=turn_timeout, max_sessions=sessions)
 
 
@@ -182,7 +182,7 @@ async def test_no_file_grows_without_end_and_no_core_is_left(sandbox: Sandbox) -
     """A file larger than allowed ends the one who writes it."""
     program = "open('big', 'wb').write(bytes(9 << 20))"
     python = python_for(sandbox)
-    launch = sandbox.launch([python, "-c", program], os.environ, [], Limits(file_mb=8))
+    launch = sandbox.launch([python, "-c", program], os.environ, {}, Limits(file_mb=8))
     (trace,) = await run_all(CommandAgent(launch), case("say x"))
     assert "signal 25" in (trace.error or "") or "File too large" in (trace.error or "")
     assert (sandbox.checkout / "big").stat().st_size <= 8 << 20
@@ -192,7 +192,7 @@ async def test_processor_time_is_limited(sandbox: Sandbox) -> None:
     """A busy loop ends by itself."""
     python = python_for(sandbox)
     launch = sandbox.launch(
-        [python, "-c", "while True: pass"], os.environ, [], Limits(cpu_seconds=1)
+        [python, "-c", "while True: pass"], os.environ, {}, Limits(cpu_seconds=1)
     )
     (trace,) = await run_all(CommandAgent(launch), case("say x"))
     assert "Killed" in (trace.error or "") or "CPU time limit" in (trace.error or "")
@@ -203,7 +203,7 @@ async def test_the_number_of_processes_is_limited(sandbox: Sandbox) -> None:
     """Forking without end fails in the agent, not in everybody else's."""
     program = "import os\nfor n in range(100):\n if not os.fork(): os.read(0, 1); os._exit(0)"
     launch = sandbox.launch(
-        [str(SYSTEM_PYTHON), "-c", program], os.environ, [], Limits(processes=20)
+        [str(SYSTEM_PYTHON), "-c", program], os.environ, {}, Limits(processes=20)
     )
     (trace,) = await run_all(CommandAgent(launch), case("say x"))
     assert "BlockingIOError" in (trace.error or "")

@@ -44,7 +44,7 @@ def _case(text: str) -> Case:
 @contextmanager
 def _plain(folder: Path) -> Iterator[tuple[Launch, str | None]]:
     checkout = folder / "sides" / "head"
-    yield Launch(_COMMAND, checkout, agent_environment(os.environ, [], checkout)), None
+    yield Launch(_COMMAND, checkout, agent_environment(os.environ, {}, checkout)), None
 
 
 @contextmanager

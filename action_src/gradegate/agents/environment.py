@@ -14,16 +14,6 @@ from gradegate.model.notice import Notice, notice
 from gradegate.model.settings import Suite
 
 WORKER = Path(__file__).parent / "adk_worker"
-MODEL_VARIABLES = (
-    "GOOGLE_API_KEY",
-    "GEMINI_API_KEY",
-    "GOOGLE_GENAI_USE_VERTEXAI",
-    "GOOGLE_CLOUD_PROJECT",
-    "GOOGLE_CLOUD_LOCATION",
-    "GOOGLE_GEMINI_BASE_URL",
-)
-"""What google-genai reads. A suite that has no `env` at all, as where there is no
-gradegate.toml, hands these on; without them no ADK agent could say a word."""
 
 
 class Interpreter(NamedTuple):
@@ -53,14 +43,11 @@ class AgentEnvironment:
     environ: Mapping[str, str] = field(repr=False)
     agent_python: str | None = None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The variables that what runs in it may see."""
-        return self.suite.env if "env" in self.suite.model_fields_set else MODEL_VARIABLES
-
     def launch(self, command: Sequence[str], limits: Limits) -> Launch:
         """How to start something in it."""
-        return self.sandbox.launch(command, self.environ, self.names, limits, self.suite.network)
+        return self.sandbox.launch(
+            command, self.environ, self.suite.variables, limits, self.suite.network
+        )
 
     async def interpreter(self, place: Path, spare: Path) -> Interpreter | Notice:
         """The one for a program at this place, or why there is none."""
@@ -76,7 +63,7 @@ class AgentEnvironment:
         if isinstance(recipe, Notice):
             return recipe
         built = await EnvironmentBuilder(
-            self.cache, self.environ, self.suite.env, self.sandbox.user is not None, spare
+            self.cache, self.environ, self.suite.variables, self.sandbox.user is not None, spare
         ).build(recipe)
         if isinstance(built, NotBuilt):
             return built.why

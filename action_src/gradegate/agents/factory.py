@@ -97,7 +97,7 @@ class SandboxedAgents:
         environ = self._machine.environ
         sandbox = self._sandbox(side, _program(suite.command[0], environ))
         limits = Limits(memory_mb=suite.memory_mb)
-        launch = sandbox.launch(suite.command, environ, suite.env, limits, suite.network)
+        launch = sandbox.launch(suite.command, environ, suite.variables, limits, suite.network)
         return CommandAgent(
             replace(launch, cwd=side.root),
             turn_timeout=suite.turn_timeout,

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from gradegate.agents.handover import give
@@ -23,18 +24,18 @@ from gradegate.agents.landlock import confinement
 from gradegate.agents.launch import Launch, Limits
 from gradegate.agents.uids import ON_LINUX, Identity, claim_uid, may_switch
 from gradegate.files.temporary import remove
-from gradegate.model.errors import InputError
 from gradegate.model.notice import Notice, notice
 from gradegate.model.settings import Network
+from gradegate.model.variables import own_names, refuse_tokens
 
 _ALWAYS = ("PATH", "LANG", "LC_ALL")
-_NEVER = ("GITHUB_", "ACTIONS_", "RUNNER_", "INPUT_")
+_NOTHING: Mapping[str, str] = MappingProxyType({})
 USUAL_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 def agent_environment(
     environ: Mapping[str, str],
-    names: Sequence[str],
+    names: Mapping[str, str],
     home: Path,
     command: Sequence[str] = (),
 ) -> dict[str, str]:
@@ -42,21 +43,16 @@ def agent_environment(
 
     Args:
         environ: our own environment.
-        names: the suite's `env`; those that are not set are left out.
+        names: the suite's `env`, by the names that the agent sees; what is not set is left out.
         home: an existing folder that the agent may write to.
         command: what will be started; a plain `python` is found even where PATH has none.
 
     Raises:
-        InputError: a name would hand the agent GitHub's tokens or files.
+        InputError: a variable would hand the agent the job's token.
     """
-    for name in names:
-        if name.upper().startswith(_NEVER):
-            raise InputError(
-                f"`env` must not name {name}: the agent runs the pull request's code, and names "
-                f"that begin with {', '.join(_NEVER)} lead to the job's tokens and files; "
-                "give the agent a variable under another name"
-            )
-    seen = {name: environ[name] for name in (*_ALWAYS, *names) if name in environ}
+    refuse_tokens(names.values(), environ)
+    wanted = {**own_names(*_ALWAYS), **names}
+    seen = {name: environ[source] for name, source in wanted.items() if source in environ}
     path = seen.get("PATH") or USUAL_PATH
     return {**seen, "PATH": _with_python(path, command), "HOME": str(home), "TMPDIR": str(home)}
 
@@ -114,11 +110,11 @@ class Sandbox:
         self,
         command: Sequence[str],
         environ: Mapping[str, str],
-        names: Sequence[str] = (),
+        names: Mapping[str, str] = _NOTHING,
         limits: Limits = Limits(),  # noqa: B008 - frozen
         network: Network = "open",
     ) -> Launch:
-        """How to start a program in here, which sees only these names of our environment."""
+        """How to start a program in here, which sees only these variables of ours."""
         env = agent_environment(environ, names, self.home, command)
         held = confinement((self.checkout, self._homes), network)
         return Launch(command, self.checkout, env, self.user, limits, held)

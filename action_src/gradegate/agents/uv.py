@@ -24,6 +24,7 @@ from gradegate.agents.uids import Identity, claim_uid
 from gradegate.agents.uv_calls import Calls, find_uv, found_uvs, uv_for_others
 from gradegate.files.temporary import remove, temporary_folder
 from gradegate.model.notice import Notice, notice
+from gradegate.model.variables import own_names, refuse_tokens
 
 _PASSED_ON = (
     "LANG",
@@ -69,8 +70,8 @@ class EnvironmentBuilder:
 
     cache: Path
     environ: Mapping[str, str] = field(repr=False)
-    named: Sequence[str] = ()
-    """Variables the suite names; those that are uv's own are handed on."""
+    named: Mapping[str, str] = field(default_factory=dict)
+    """Variables the suite names, by the names in there; those that are uv's own are handed on."""
     apart: bool = False
     """Whether to build under a uid that is the build's alone, which takes root."""
     spare: Path | None = None
@@ -113,8 +114,10 @@ class EnvironmentBuilder:
         self.cache.mkdir(parents=True, exist_ok=True)
 
     def _environment(self, home: str) -> dict[str, str]:
-        named = [name for name in self.named if name.startswith("UV_")]
-        seen = {n: self.environ[n] for n in (*_PASSED_ON, *named) if n in self.environ}
+        named = {name: of for name, of in self.named.items() if name.startswith("UV_")}
+        refuse_tokens(named.values(), self.environ)
+        wanted = {**own_names(*_PASSED_ON), **named}
+        seen = {name: self.environ[of] for name, of in wanted.items() if of in self.environ}
         ours = Path(sys.executable).resolve().parent
         path = f"{self.environ.get('PATH') or USUAL_PATH}:{ours}"
         if self.apart:

@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def check(options: Namespace, environ: Mapping[str, str]) -> int:
     """Print a line a finding, its file as seen from here; 2 where any is an error."""
     root = _project(Path.cwd(), environ)
-    checked = lint(root, [_within(root, path) for path in options.paths])
+    checked = lint(root, [_within(root, path) for path in options.paths], environ)
     levels: Counter[str] = Counter(finding.level for finding in checked.findings)
     more = () if options.paths or levels["error"] else tuple(agentless(root))
     levels.update(finding.level for finding in more)

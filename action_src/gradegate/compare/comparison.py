@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gradegate.compare import no_base
 from gradegate.compare.case_results import PairedResult, paired_results
 from gradegate.compare.causes import with_causes
 from gradegate.compare.criterion_table import (
@@ -24,6 +25,7 @@ from gradegate.compare.gate import (
     with_budgets,
 )
 from gradegate.compare.next_runs import confirmations, passes_made
+from gradegate.compare.no_base import with_sound_base
 from gradegate.compare.pairing import Pair
 from gradegate.compare.stored_base import refreshed, remarks
 from gradegate.compare.terms import Terms
@@ -55,6 +57,8 @@ class Comparison:
     reasons: tuple[Reason, ...]
     undecided: tuple[Undecided, ...]
     """What could not be evaluated, and could have been a reason."""
+    terms: Terms
+    """Those that hold now that it is known which suites have a base that works."""
     remarks: tuple[Notice, ...] = ()
     """What a reader should know of the runs."""
 
@@ -62,8 +66,8 @@ class Comparison:
 def compare(terms: Terms, runs: Runs) -> Comparison:
     """Compare every case and every criterion."""
     settled = confirmations(terms, runs)
-    told = tuple(remarks(terms, runs))
-    runs = refreshed(runs)
+    told = (*remarks(terms, runs), *no_base.remarks(terms, refreshed(runs)))
+    terms, runs = with_sound_base(terms, refreshed(runs))
     paired = [paired_results(pair, runs.base, runs.head, settled) for pair in terms.pairs]
     results = [one for own in paired for one in own]
     criteria, doubtful = _criteria(results, terms, runs)
@@ -90,6 +94,7 @@ def compare(terms: Terms, runs: Runs) -> Comparison:
             *undecided_criteria(criteria, doubtful),
         ),
         remarks=told,
+        terms=terms,
     )
 
 

@@ -27,9 +27,12 @@ def loosened(
 
 
 def loosened_suites(
-    pairs: Sequence[Pair], base: Sequence[Suite], head: Sequence[Suite]
+    pairs: Sequence[Pair], base: Sequence[Suite], head: Sequence[Suite], *, has_file: bool = True
 ) -> tuple[Reason, ...]:
-    """What head's suites ask less of the agent than base's did."""
+    """What head's suites, as they are written, ask less of the agent than base's did.
+
+    Limits that nobody wrote down on base are no rule that head could relax.
+    """
     ours = {suite.name: suite for suite in base}
     theirs = {suite.name: suite for suite in head}
     moved = dict.fromkeys(
@@ -40,19 +43,34 @@ def loosened_suites(
     return tuple(
         Reason.of(ReasonKind.LOOSENED, told, suite=now)
         for was, now in moved
-        for told in _suite(ours[was], theirs[now], known=now in ours)
+        for told in (
+            *_answers(ours[was], theirs[now], known=now in ours),
+            *(_limits(ours[was], theirs[now]) if has_file else ()),
+        )
     )
 
 
-def _suite(was: Suite, now: Suite, *, known: bool) -> Iterator[Notice]:
-    if _runs_an_agent(was) and now.traces is not None:
+def _answers(was: Suite, now: Suite, *, known: bool) -> Iterator[Notice]:
+    if was.runs_live and now.traces is not None:
         yield notice("loosened.recording", suite=now.name, base=was.name)
     elif not known:
         yield notice("loosened.suite", suite=now.name, base=was.name)
 
 
-def _runs_an_agent(suite: Suite) -> bool:
-    return suite.traces is None and bool(suite.agent or suite.command)
+def _limits(was: Suite, now: Suite) -> Iterator[Notice]:
+    """What head's agent may use more of, and how its tools may be answered more easily."""
+    for name in ("turn_timeout", "case_timeout", "memory_mb", "max_parallel"):
+        before, after = getattr(was, name), getattr(now, name)
+        if after > before:
+            told = {"name": name, "was": f"{before:g}", "now": f"{after:g}"}
+            yield notice("loosened.limit", suite=now.name, **told)
+    for name, easier in (("tools", "recorded"), ("tools_missing", "live")):
+        before, after = getattr(was, name), getattr(now, name)
+        if after != before and after == easier:
+            yield notice("loosened.limit", suite=now.name, name=name, was=before, now=after)
+    for argument in now.ignore_args:
+        if argument not in was.ignore_args:
+            yield notice("loosened.ignored", suite=now.name, argument=argument)
 
 
 def looser_than_defaults(head: Settings) -> tuple[Notice, ...]:

@@ -6,6 +6,7 @@ from gradegate.compare.case_results import PairedResult, outcomes, paired_result
 from gradegate.compare.confirm import Settled, settle
 from gradegate.compare.criterion_shift import LOOK_SHARES, another_pass_wanted
 from gradegate.compare.criterion_table import by_criterion, shifts_of
+from gradegate.compare.no_base import with_sound_base
 from gradegate.compare.screening import Confirmation, Outcomes, Suspect, SuspectId
 from gradegate.compare.stored_base import is_unsteady, refresh, refreshed
 from gradegate.compare.terms import Terms
@@ -28,7 +29,7 @@ def wanted_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
     begin = runs.missing(first_pass(terms)) or runs.missing(refresh(terms, runs))
     if begin:
         return begin
-    runs = refreshed(runs)
+    terms, runs = with_sound_base(terms, refreshed(runs))
     return runs.missing(extra_passes(terms, runs)) or fresh_runs(terms, runs)
 
 
@@ -95,8 +96,8 @@ def fresh_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
 
 def confirmations(terms: Terms, runs: Runs) -> Mapping[SuspectId, Confirmation]:
     """What fresh runs, or an exact test of recorded ones, came to."""
-    now = refreshed(runs)
-    found = {**_recorded(terms, now), **_settled(terms, now).confirmations}
+    sound, now = with_sound_base(terms, refreshed(runs))
+    found = {**_recorded(sound, now), **_settled(sound, now).confirmations}
     if not is_unsteady(terms, runs):
         return found
     return {at: one.on_an_unsteady_day() for at, one in found.items()}

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from gradegate.criteria import registry
 from gradegate.evalsets.config import fit_findings
@@ -27,7 +28,8 @@ from gradegate.files.settings_toml import (
 )
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.runs import TRACES_SCHEMA
-from gradegate.model.settings import Settings
+from gradegate.model.settings import Settings, Suite
+from gradegate.model.variables import refuse_tokens
 
 Kind = Callable[[str], Iterable[Finding]]
 
@@ -47,12 +49,15 @@ class Checked:
     """The config that each eval set goes by; None: google-adk's defaults."""
 
 
-def check(root: Path, paths: Sequence[str] = ()) -> Checked:
+def check(
+    root: Path, paths: Sequence[str] = (), environ: Mapping[str, str] = MappingProxyType({})
+) -> Checked:
     """Check these files and folders, by default the whole repository.
 
-    Where a gradegate.toml is among them, what its suites name is checked as well.
+    Where a gradegate.toml is among them, what its suites name is checked as well: files, and that
+    no variable of `environ` would hand an agent the job's token.
     """
-    linter = _Linter(root)
+    linter = _Linter(root, environ)
     for path in paths or (".",):
         linter.path(path)
     linter.unused_configs()
@@ -76,7 +81,8 @@ def agentless(root: Path) -> Iterator[Finding]:
 class _Linter:
     """Goes from file to file; each is looked at once, whoever names it."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
+        self._environ = environ
         self.folder = SetFolder(root)
         self.findings: set[Finding] = set()
         self.configs: dict[str, str | None] = {}
@@ -194,14 +200,16 @@ class _Linter:
         yield from shut_down_models(name, text)
         yield from _unknown_in_gate(name, text, settings)
         for index, suite in enumerate(settings.suite):
+            keys: tuple[str | int, ...] = (*prefix_in(name), "suite", index)
             try:
-                self._suite_files(settings, index)
+                self._suite_files(suite)
+                keys = (*keys, "env")
+                refuse_tokens((suite.env or {}).values(), self._environ)
             except InputError as error:
-                place = place_of(text, (*prefix_in(name), "suite", index))
+                place = place_of(text, keys)
                 yield Finding(name, *place, "error", f"suite `{suite.name}`: {error}")
 
-    def _suite_files(self, settings: Settings, index: int) -> None:
-        suite = settings.suite[index]
+    def _suite_files(self, suite: Suite) -> None:
         sets = find(self.folder.root, suite.evals)
         if suite.evals and not sets:
             sought = ", ".join(f"`{pattern}`" for pattern in suite.evals)

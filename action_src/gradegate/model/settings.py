@@ -10,6 +10,7 @@ from gradegate.locales import languages
 from gradegate.model.base import Value
 from gradegate.model.gemini import DEFAULT_JUDGE
 from gradegate.model.report import ReasonKind
+from gradegate.model.variables import MODEL_VARIABLES, Variables, own_names
 
 
 def docstrings_of_fields(cls: type) -> dict[str, str]:
@@ -112,9 +113,10 @@ class Suite(Described):
     apart for each side."""
     python: str | None = None
     """An interpreter that has everything already, in place of `requirements`."""
-    env: tuple[str, ...] = ()
-    """Names of the variables that the agent's process may see beside PATH and LANG; where left
-    out, an ADK agent sees those that google-genai reads, such as GOOGLE_API_KEY."""
+    env: Variables | None = None
+    """The variables that the agent's process may see beside PATH and LANG: a list of names, or a
+    table of names for the agent and names in the workflow. Where left out, an ADK agent sees those
+    that google-genai reads, such as GOOGLE_API_KEY."""
     runs: int = Field(default=1, ge=1)
     """First runs of each case and side; suspects get more by themselves."""
     turn_timeout: float = Field(default=120.0, gt=0)
@@ -139,6 +141,18 @@ class Suite(Described):
     fresh: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     """A variable that has another value in each run of a case, such as the salt of a cache that
     outlives the agent's process."""
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What its processes may see: the name there, and the name in our environment."""
+        if self.env is not None:
+            return self.env
+        return {} if self.command is not None else own_names(*MODEL_VARIABLES)
+
+    @property
+    def runs_live(self) -> bool:
+        """Whether an agent answers, and not a recording."""
+        return self.traces is None and bool(self.agent or self.command)
 
     @model_validator(mode="after")
     def _one_kind_of_agent(self) -> Self:

@@ -79,7 +79,7 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
         *prepared.loosened,
         *over_budget(comparison.criteria, terms.gate.budget),
     )
-    decision = decide(reasons, comparison.undecided, terms, request.accepted_by)
+    decision = decide(reasons, comparison.undecided, comparison.terms, request.accepted_by)
     green = await toothless([pair.head for pair in prepared.pairs if pair.head])
     told = (*comparison.remarks, *green)
     report = _report(prepared, runner, replace(comparison, remarks=told), decision, services.today)
@@ -135,7 +135,7 @@ async def baseline(request: EvaluationRequest, services: Services) -> Results:
 
 def terms_of(prepared: Prepared, runner: CaseRunner, today: date, at_least: int = 1) -> Terms:
     """What is compared, now that it is known which agents can be run."""
-    runs = {suite.name: max(suite.runs, at_least) for suite in prepared.policy.suites}
+    runs = {suite.name: max(suite.runs, at_least) for suite in prepared.policy.suites["head"]}
     return Terms(
         pairs=prepared.pairs,
         gate=prepared.policy.gate,

@@ -1,18 +1,23 @@
 """Whose word counts: base's settings, head's, and the workflow's overrides, made one.
 
-A pull request must not be able to talk itself past the gate. What the gate does comes from
-base; head can make it stricter at once and looser only by being merged.
+A pull request must not be able to talk itself past the gate. What the gate does, and what an agent
+is given, comes from base; head can make the gate stricter at once and looser only by being merged.
+How an agent is run is each side's own: so a pull request can mend it for itself, and cannot
+hamper base.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from gradegate.compare.confirm import smallest_confirm_runs
 from gradegate.compare.loosened import confirm_strictness
+from gradegate.evalsets.project import Project
 from gradegate.model.base import Value
 from gradegate.model.errors import InputError
 from gradegate.model.notice import Notice, notice
 from gradegate.model.overrides import Overrides
 from gradegate.model.report import ReasonKind
+from gradegate.model.runs import SideName
 from gradegate.model.settings import (
     CriterionGate,
     Gate,
@@ -24,13 +29,30 @@ from gradegate.model.settings import (
     stricter_budget,
 )
 
-_OF_BASE = ("command", "python", "requirements")
+EACH_SIDES_OWN = (
+    "agent",
+    "command",
+    "traces",
+    "python",
+    "requirements",
+    "turn_timeout",
+    "case_timeout",
+    "memory_mb",
+    "max_parallel",
+)
+"""Of a suite: how its agent is run."""
+_HEADS = ("name", "evals", "eval_config")
+"""What is asked, on both sides; base's own are read for what was asked before."""
+BASES = tuple(key for key in Suite.model_fields if key not in (*EACH_SIDES_OWN, *_HEADS))
+"""All else, so that a new key is base's until somebody says otherwise."""
+_KIND = ("agent", "command", "python", "requirements")
 
 
 class Policy(Value):
     """What holds for this run."""
 
-    suites: tuple[Suite, ...]
+    suites: dict[SideName, tuple[Suite, ...]]
+    """What each side runs, by head's names; base has none of those that are new."""
     gate: Gate
     judge: JudgeSettings
     quarantine: tuple[Quarantine, ...]
@@ -38,22 +60,24 @@ class Policy(Value):
     warnings: tuple[Notice, ...] = ()
 
 
-def effective(
-    base: Settings | None, head: Settings | None, suites: Sequence[Suite], overrides: Overrides
-) -> Policy:
-    """What holds, given each side's file (None: it has none) and head's suites."""
-    theirs = head or Settings()
-    ours = base or theirs
+def effective(base: Project | None, head: Project, overrides: Overrides) -> Policy:
+    """What holds, given each side's file and suites; base has head's names for its own.
+
+    Raises:
+        InputError: the workflow asks for what there is not, or the gate could confirm nothing.
+    """
+    theirs = head.settings or Settings()
+    ours = (base.settings if base else None) or theirs
     _refuse_too_few_runs(theirs.gate)
-    chosen = tuple(_with_inputs(suite, overrides) for suite in _chosen(suites, overrides.suite))
-    trusted, warnings = _with_base(chosen, base)
+    chosen = _chosen(head.suites, overrides.suite)
+    suites, warnings = _suites(base, chosen, overrides)
     return Policy(
-        suites=trusted,
+        suites=suites,
         gate=stricter_gate(_with_rules(ours.gate, overrides), _with_rules(theirs.gate, overrides)),
         judge=ours.judge,
         quarantine=shorter_quarantine(ours.quarantine, theirs.quarantine),
-        report=_report_of_inputs(theirs.report, overrides),
-        warnings=warnings,
+        report=_report_of_inputs(ours.report, overrides),
+        warnings=(*warnings, *_changed_tables(ours, theirs)),
     )
 
 
@@ -113,6 +137,74 @@ def _chosen(suites: Sequence[Suite], name: str | None) -> tuple[Suite, ...]:
     return chosen
 
 
+def _suites(
+    base: Project | None, chosen: Sequence[Suite], overrides: Overrides
+) -> tuple[dict[SideName, tuple[Suite, ...]], tuple[Notice, ...]]:
+    """What each side runs, and what head changes in it."""
+    known = {suite.name: suite for suite in base.suites} if base else {}
+    has_file = base is not None and base.settings is not None
+    sides: dict[SideName, list[Suite]] = {"head": [], "base": []}
+    warnings: list[Notice] = []
+    for suite in chosen:
+        own = known.get(suite.name)
+        live = _without_recording(suite, own)
+        word = _word_of(own if own and has_file else live)
+        if has_file and own is None:
+            word["env"], withheld = _within(word["env"], known.values())
+            if withheld and suite.env is not None:
+                listed = ", ".join(f"`{name}`" for name in withheld)
+                warnings.append(notice("suite.new_env", suite=suite.name, names=listed))
+        sides["head"].append(_with_inputs(live.model_copy(update=word), overrides))
+        if own:
+            sides["base"].append(_of_base(own.model_copy(update=word), overrides))
+            warnings += _changes(own, suite, live, has_file=has_file)
+    return {side: tuple(suites) for side, suites in sides.items()}, tuple(warnings)
+
+
+def _word_of(suite: Suite) -> dict[str, Any]:
+    """What counts on both sides; a default of its `env` is one of this kind of agent."""
+    return {**{key: getattr(suite, key) for key in BASES}, "env": suite.variables}
+
+
+def _within(env: Mapping[str, str], base: Iterable[Suite]) -> tuple[dict[str, str], list[str]]:
+    """What a new suite may see, which is nothing that base keeps from all of its own."""
+    allowed = {name for suite in base for name in suite.variables.values()}
+    kept = {seen: name for seen, name in env.items() if name in allowed}
+    return kept, [name for seen, name in env.items() if seen not in kept]
+
+
+def _without_recording(suite: Suite, own: Suite | None) -> Suite:
+    """Head's suite; where base has an agent answer, a recording of head's does not."""
+    if own is None or not own.runs_live or suite.traces is None:
+        return suite
+    kind = {} if suite.agent else {key: getattr(own, key) for key in _KIND}
+    return suite.model_copy(update={**kind, "traces": None})
+
+
+def _changes(own: Suite, suite: Suite, live: Suite, *, has_file: bool) -> Iterator[Notice]:
+    """What head says otherwise than base, and what comes of that."""
+
+    def listed(keys: Iterable[str]) -> str:
+        changed = (key for key in keys if getattr(suite, key) != getattr(own, key))
+        return ", ".join(f"`{key}`" for key in changed)
+
+    ignored = ("traces",) if live.traces != suite.traces else ()
+    if waiting := listed((*BASES, *ignored) if has_file else ignored):
+        yield notice("suite.changed", suite=suite.name, fields=waiting)
+    if at_once := listed(key for key in EACH_SIDES_OWN if not ignored) if has_file else "":
+        yield notice("suite.own", suite=suite.name, fields=at_once)
+
+
+def _changed_tables(ours: Settings, theirs: Settings) -> Iterator[Notice]:
+    """What head says otherwise under [judge] and [report]."""
+    for table in ("judge", "report"):
+        was, now = getattr(ours, table), getattr(theirs, table)
+        changed = [key for key in type(was).model_fields if getattr(was, key) != getattr(now, key)]
+        if changed:
+            listed = ", ".join(f"`{key}`" for key in changed)
+            yield notice("settings.changed", table=f"[{table}]", fields=listed)
+
+
 def _with_inputs(suite: Suite, overrides: Overrides) -> Suite:
     given = {"agent": overrides.agent, "evals": overrides.evals, "runs": overrides.runs}
     wanted = {key: value for key, value in given.items() if value is not None}
@@ -124,43 +216,10 @@ def _with_inputs(suite: Suite, overrides: Overrides) -> Suite:
     return suite.model_copy(update=wanted)
 
 
-def _with_base(
-    suites: Iterable[Suite], base: Settings | None
-) -> tuple[tuple[Suite, ...], tuple[Notice, ...]]:
-    """Head's suites, with base's word on what the agent's process is and may see."""
-    if base is None:
-        return tuple(suites), ()
-    known = {suite.name: suite for suite in base.suite}
-    trusted: list[Suite] = []
-    warnings: list[Notice] = []
-    for suite in suites:
-        own = known.get(suite.name)
-        if own is None:
-            trusted.append(suite.model_copy(update={"env": ()}))
-            if suite.env:
-                warnings.append(notice("suite.new_env", suite=suite.name))
-            continue
-        taken = _taken_from_base(suite, own)
-        changed = [name for name in taken if getattr(suite, name) != getattr(own, name)]
-        trusted.append(suite.model_copy(update={name: getattr(own, name) for name in changed}))
-        if changed:
-            listed = ", ".join(f"`{name}`" for name in changed)
-            warnings.append(notice("suite.changed", suite=suite.name, fields=listed))
-    return tuple(trusted), tuple(warnings)
-
-
-def _taken_from_base(suite: Suite, own: Suite) -> tuple[str, ...]:
-    """The fields in which base's word counts.
-
-    Where base names a program to run, that is what is run: head cannot put a recording or
-    another agent in its place. A program that base knows nothing of runs head's code, as an
-    agent would.
-    """
-    if own.command is not None:
-        return ("env", "network", *_OF_BASE, "agent", "traces")
-    if own.agent is not None and own.traces is None and suite.traces is not None:
-        return ("env", "network", *_OF_BASE, "traces", *(("agent",) if suite.agent is None else ()))
-    return ("env", "network", *(_OF_BASE if suite.command is None else ()))
+def _of_base(suite: Suite, overrides: Overrides) -> Suite:
+    """Likewise; what base runs is no mistake of head's."""
+    ignored = {"agent": None} if suite.command is not None else {}
+    return _with_inputs(suite, overrides.model_copy(update=ignored))
 
 
 def _with_rules(gate: Gate, overrides: Overrides) -> Gate:

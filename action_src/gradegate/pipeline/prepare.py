@@ -26,7 +26,7 @@ from gradegate.model.settings import Suite
 from gradegate.pipeline.policy import Policy, effective
 from gradegate.sides.checkout import Revisions, Sides, check_out
 from gradegate.sides.git import Repo
-from gradegate.sides.identity import agent_identity, fingerprint
+from gradegate.sides.identity import agent_identity, fingerprint, leave_what_counts
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,8 @@ class PreparedSide:
     identities: dict[str, str]
     """Of the agents, by suite."""
     fingerprint: str
+    not_the_agent: tuple[str, ...] = ()
+    """Files of the project that no identity covers, and so no agent gets to see."""
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,8 @@ def prepare(request: EvaluationRequest) -> Iterator[Prepared]:
             token=request.token,
         )
         prepared = read_sides(sides, request.overrides, request.cases)
+        for side in filter(None, (prepared.head, prepared.base)):
+            leave_what_counts(side.side, side.not_the_agent)
         yield replace(prepared, warnings=(*request.warnings, *prepared.warnings), began=began)
 
 
@@ -155,7 +159,7 @@ def prepare_files(loaded: LoadedSuite, side: Side, runs: int = 1) -> Prepared:
     suite = loaded.suite.model_copy(update={"runs": runs})
     project = Project(side.root, None, (suite,))
     head = PreparedSide(side, project, (suite,), loaded.cases, {suite.name: ""}, "")
-    policy = effective(None, None, (suite,), Overrides())
+    policy = effective(None, project, Overrides())
     return Prepared(head, None, policy, without_base(loaded.cases), (), ())
 
 
@@ -170,10 +174,13 @@ def read_sides(sides: Sides, overrides: Overrides, selection: CaseFilter) -> Pre
     warnings = list(sides.warnings)
     base_project = _base_project(sides.base, project, overrides, warnings)
     settings = base_project.settings if base_project else None
-    policy = effective(settings, project.settings, project.suites, overrides)
-    loaded = load_all(project.root, policy.suites, project.suites)
-    head = _prepared(sides.head, project, policy.suites, loaded)
-    base = _prepared_base(sides.base, base_project, head, overrides, warnings)
+    policy = effective(base_project, project, overrides)
+    loaded = load_all(project.root, policy.suites["head"], project.suites)
+    head = _prepared(sides.head, project, policy.suites["head"], loaded)
+    base = None
+    if sides.base and base_project:
+        base, told = _prepared_base(sides.base, base_project, head, policy, overrides)
+        warnings += told
     pairs = selection.of(_pairs(head, base))
     return Prepared(
         head=head,
@@ -182,7 +189,9 @@ def read_sides(sides: Sides, overrides: Overrides, selection: CaseFilter) -> Pre
         pairs=pairs,
         loosened=(
             *loosened(pairs, settings, project.settings),
-            *loosened_suites(pairs, base.project.suites, policy.suites),
+            *loosened_suites(
+                pairs, base.project.suites, project.suites, has_file=settings is not None
+            ),
         )
         if base
         else (),
@@ -230,31 +239,31 @@ def _prepared(
     exclude = _not_the_agent(project, suites, cases)
     identities = {suite.name: agent_identity(suite, side, exclude) for suite in suites}
     print_ = fingerprint(list(identities.values()), cases, project.settings)
-    return PreparedSide(side, project, suites, cases, identities, print_)
+    return PreparedSide(side, project, suites, cases, identities, print_, tuple(exclude))
 
 
 def _prepared_base(
-    side: Side | None,
-    project: Project | None,
+    side: Side,
+    project: Project,
     head: PreparedSide,
+    policy: Policy,
     overrides: Overrides,
-    warnings: list[Notice],
-) -> PreparedSide | None:
-    """Base as head sees it: head's suites that base has, with base's own eval sets.
+) -> tuple[PreparedSide | None, list[Notice]]:
+    """Base's suites that head has too, with base's own eval sets.
 
     Suites that head has no more are read too: their cases are removed ones.
     """
-    if side is None or project is None:
-        return None
-    known = {suite.name: suite for suite in project.suites}
-    shared = tuple(_of_base(one, known[one.name]) for one in head.suites if one.name in known)
+    shared = policy.suites["base"]
     still_there = {suite.name for suite in head.project.suites}
     gone = [suite for suite in project.suites if suite.name not in still_there]
-    to_read = [known[one.name] for one in shared] + ([] if overrides.suite else gone)
+    known = {suite.name for suite in project.suites}
     missing = [suite.name for suite in head.suites if suite.name not in known]
-    warnings += [notice("base.no_suite", suite=name) for name in missing]
+    warnings = [notice("base.no_suite", suite=name) for name in missing]
+    to_read = [*shared, *([] if overrides.suite else gone)]
+    if not to_read:
+        return None, warnings
     loaded = _loaded_base(project.root, to_read, overrides, warnings)
-    return _prepared(side, project, shared, loaded) if to_read else None
+    return _prepared(side, project, shared, loaded), warnings
 
 
 def _loaded_base(
@@ -268,18 +277,6 @@ def _loaded_base(
         except InputError as error:
             warnings.append(notice("base.evals_unreadable", suite=suite.name, error=error))
     return loaded
-
-
-def _of_base(suite: Suite, own: Suite) -> Suite:
-    """Where base's agent is in base's own files, though head may have moved it."""
-    return suite.model_copy(
-        update={
-            "agent": own.agent,
-            "traces": own.traces,
-            "command": own.command,
-            "requirements": own.requirements,
-        }
-    )
 
 
 def _pairs(head: PreparedSide, base: PreparedSide | None) -> tuple[Pair, ...]:
@@ -297,7 +294,7 @@ def _not_the_agent(project: Project, suites: Sequence[Suite], cases: Iterable[Ca
     places = SetFolder(project.root).places
     configs = {(Path(name).parent / CONFIG_FILE).as_posix() for name in sets}
     configs |= {place for name in sets for place in places.of(name)}
-    named = {path for suite in all_suites for path in (suite.eval_config, suite.traces) if path}
+    named = {suite.eval_config for suite in all_suites if suite.eval_config}
     return sorted(sets | configs | named)
 
 

@@ -31,10 +31,11 @@ def compare_results(base: Results, head: Results, gate: Gate | None = None) -> R
     told = (
         *(notice("base.told", what=one) for one in base.told),
         *head.told,
+        *comparison.remarks,
         *unmeasured(comparison.criteria, gate.budget),
     )
     return Report(
-        decision=decide(reasons, comparison.undecided, terms),
+        decision=decide(reasons, comparison.undecided, comparison.terms),
         base=BaseSide(commit=base.commit, source="run", fingerprint=base.fingerprint),
         head=HeadSide(commit=head.commit, fingerprint=head.fingerprint),
         criteria=comparison.criteria,

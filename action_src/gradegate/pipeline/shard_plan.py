@@ -54,7 +54,9 @@ class Planner:
         self._pairs = tuple(pair for pair in prepared.pairs if pair.head)
         # All that was timed, by whichever job: this one measures nothing.
         self._known = durations.known(store, "", (pair.key for pair in self._pairs))
-        self._parallel = {suite.name: suite.max_parallel for suite in prepared.policy.suites}
+        self._parallel = {
+            suite.name: suite.max_parallel for suite in prepared.policy.suites["head"]
+        }
         self._runs = list(self._first_pass(prepared, Journal(store, prepared.job)))
 
     def plan(self, total: int) -> ShardPlan:
@@ -93,7 +95,7 @@ class Planner:
     def _first_pass(self, prepared: Prepared, journal: Journal) -> Iterator[RunsToMake]:
         """Runs that are not in the store."""
         usual = fmean(self._known.values()) if self._known else 0.0
-        runs = {suite.name: suite.runs for suite in prepared.policy.suites}
+        runs = {suite.name: suite.runs for suite in prepared.policy.suites["head"]}
         sides = {"head": prepared.head, "base": prepared.base}
         for pair in self._pairs:
             for name in SIDES:

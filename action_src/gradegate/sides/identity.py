@@ -3,9 +3,10 @@
 import hashlib
 import json
 import os
+import shutil
 import stat
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from gradegate.model.evalset import Case
@@ -54,7 +55,9 @@ def _fields(file: Path) -> Iterator[bytes]:
         yield b"else"
 
 
-HOW_IT_RUNS = {"agent", "command", "python", "requirements", "env"}
+_ALWAYS_NAMED = {"agent", "command", "python", "requirements", "env"}
+_NOT_HOW_IT_RUNS = {"name", "evals", "eval_config", "traces", "runs"}
+"""All else counts, where it is not the default."""
 NOT_THE_AGENT = (".github/workflows", ".gradegate", "gradegate.toml")
 """Of `.github` only the workflows: prompts are kept beside them, which agents do read."""
 
@@ -63,17 +66,43 @@ def agent_identity(suite: Suite, side: Side, exclude: Collection[str]) -> str:
     """Equal for agents that cannot but behave alike.
 
     An agent may read any file of the repository, so all of them count, but for eval sets and
-    settings (`exclude`, from the project's folder): a new case does not make a new agent.
+    settings (`exclude`, from the project's folder): a new case does not make a new agent. What does
+    not count is not there when an agent runs.
     """
     if suite.traces is not None:
         recording = side.root / suite.traces
         content = recording.read_bytes() if recording.is_file() else b""
         return _digest(["recorded", hashlib.sha256(content).hexdigest()])
-    below = side.root.relative_to(side.top).as_posix()
+    how = suite.model_dump(mode="json", include=_ALWAYS_NAMED) | suite.model_dump(
+        mode="json", exclude=_NOT_HOW_IT_RUNS, exclude_defaults=True
+    )
+    return _digest([how, _project_of(side), tree_digest(side.top, _left_out(side, exclude))])
+
+
+def leave_what_counts(side: Side, exclude: Collection[str]) -> None:
+    """Take out of a side's export whatever its agents' identities leave out.
+
+    A way that leads through a link is not gone: what is there counts where it really is.
+    """
+    for path in _left_out(side, exclude):
+        place = side.top / path
+        parents = [side.top / folder for folder in PurePosixPath(path).parents]
+        if any(parent.is_symlink() for parent in parents) or not os.path.lexists(place):
+            continue
+        if place.is_dir() and not place.is_symlink():
+            shutil.rmtree(place)
+        else:
+            place.unlink()
+
+
+def _left_out(side: Side, exclude: Collection[str]) -> list[str]:
+    below = _project_of(side)
     prefix = "" if below == "." else f"{below}/"
-    left_out = [f"{prefix}{path}" for path in (*NOT_THE_AGENT, *exclude)]
-    how = suite.model_dump(mode="json", include=HOW_IT_RUNS)
-    return _digest([how, below, tree_digest(side.top, [*left_out, *NOT_THE_AGENT])])
+    return [*(f"{prefix}{path}" for path in (*NOT_THE_AGENT, *exclude)), *NOT_THE_AGENT]
+
+
+def _project_of(side: Side) -> str:
+    return side.root.relative_to(side.top).as_posix()
 
 
 def fingerprint(agents: Sequence[str], cases: Iterable[Case], settings: Settings | None) -> str:

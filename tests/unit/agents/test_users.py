@@ -72,7 +72,7 @@ async def asking(standin: GeminiStandin, store: Path) -> AsyncIterator[Ask]:
 def agent(folder: Path, ask: Ask) -> CommandAgent:
     """A real program, and users that a model plays."""
     command = [sys.executable, str(PROGRAM)]
-    launch = Launch(command, folder, agent_environment(os.environ, [], folder))
+    launch = Launch(command, folder, agent_environment(os.environ, {}, folder))
     return CommandAgent(launch, users=simulated_users(ask, "gemini-2.5-flash", written_users))
 
 

@@ -8,6 +8,7 @@ import pytest
 from gradegate.compare.comparison import compare
 from gradegate.compare.criterion_table import by_criterion, compare_criteria, shifts_of
 from gradegate.compare.next_runs import passes_made, wanted_runs
+from gradegate.compare.no_base import with_sound_base
 from gradegate.model.evalset import CaseKey
 from gradegate.model.report import CaseCriterion, CriterionComparison, Verdict
 from gradegate.model.runs import SIDES, Role, Runs, ScoredRun, SideName
@@ -80,10 +81,13 @@ def old_words(
 
 
 def check(seed: int, seen: Counter[str]) -> None:
-    """One world both ways."""
+    """One world both ways; the old loop compared also with a base that fails everything."""
     world = World(seed)
-    measured = Rounds(world.terms, world).measure()
     runs = played(world)
+    if with_sound_base(world.terms, runs)[0] is not world.terms:
+        seen["no base"] += 1
+        return
+    measured = Rounds(world.terms, world).measure()
     assert made(runs) == made(measured.runs), seed
     found = compare(world.terms, runs)
     cases = [
@@ -121,5 +125,5 @@ def test_a_thousand_worlds_more() -> None:
     for seed in range(60, 1_200):
         check(seed, seen)
     rare = ["regressed", "flaky", "uncertain", "unchanged", "improved", "new", "confirmed True"]
-    rare += [*(set(Role) - {Role.REFRESH}), "look None", "look 1", "look 2", "look 3"]
+    rare += [*(set(Role) - {Role.REFRESH}), "look None", "look 1", "look 2", "look 3", "no base"]
     assert {name: seen[name] for name in rare if seen[name] < 10} == {}

@@ -1,8 +1,10 @@
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from gradegate.evalsets.project import Project
 from gradegate.model.errors import InputError
 from gradegate.model.notice import texts_of
 from gradegate.model.overrides import Overrides
@@ -17,9 +19,10 @@ from gradegate.model.settings import (
     Settings,
     Suite,
 )
-from gradegate.pipeline.policy import Policy, effective
+from gradegate.model.variables import MODEL_VARIABLES, own_names
+from gradegate.pipeline.policy import BASES, EACH_SIDES_OWN, Policy, effective
 
-DESK = Suite(name="desk", command=("python3", "agent.py"), evals=("evals",), env=("KEY",))
+DESK = Suite(name="desk", command=("python3", "agent.py"), evals=("evals",), env=own_names("KEY"))
 STRICT = Gate(
     fail_on=(*DEFAULT_FAIL_ON, ReasonKind.THRESHOLD),
     tolerance=0.01,
@@ -44,8 +47,14 @@ def settings(*suites: Suite, **more: Any) -> Settings:
 
 
 def policy(base: Settings | None, head: Settings | None, **inputs: Any) -> Policy:
-    """What holds, where head's suites are those of its file."""
-    return effective(base, head, head.suite if head else (DESK,), Overrides(**inputs))
+    """What holds, where both sides' suites are those of their files."""
+    ours, theirs = (Project(Path(), one, one.suite if one else (DESK,)) for one in (base, head))
+    return effective(ours, theirs, Overrides(**inputs))
+
+
+def suites(found: Policy) -> tuple[tuple[Suite, ...], tuple[Suite, ...]]:
+    """Base's and head's."""
+    return found.suites["base"], found.suites["head"]
 
 
 def entry(eval_id: str = "paris", until: str = "2026-06-30") -> Quarantine:
@@ -104,7 +113,7 @@ def test_without_a_file_on_base_heads_word_counts() -> None:
     assert set(found.gate.fail_on) == set(LOOSE.fail_on)
     assert found.judge.model == "other"
     assert found.quarantine == (entry(),)
-    assert found.suites == (DESK,)
+    assert suites(found) == ((DESK,), (DESK,))
     assert found.warnings == ()
 
 
@@ -117,10 +126,22 @@ def test_the_judge_is_bases() -> None:
     assert policy(base, head).judge.model == "strict"
 
 
-def test_how_the_report_is_shown_is_heads() -> None:
-    """It hides nothing from the gate."""
-    head = settings(report=ReportSettings(language="ja", comment="changes"))
-    assert policy(settings(), head).report == head.report
+def test_how_the_report_is_shown_is_bases() -> None:
+    """Or a pull request could be quiet about itself; what it would have changed is told."""
+    base = settings(report=ReportSettings(language="ja"))
+    head = settings(report=ReportSettings(comment="never"), judge=JudgeSettings(max_calls=1))
+    found = policy(base, head)
+    assert found.report == base.report
+    assert texts_of(found.warnings) == (
+        (
+            "this pull request changes `max_calls` under [judge]; base's word counts until it is "
+            "merged"
+        ),
+        (
+            "this pull request changes `language`, `comment` under [report]; base's word counts "
+            "until it is merged"
+        ),
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,69 +164,141 @@ def test_quarantine_counts_only_where_both_sides_agree(
     assert found.quarantine == holds
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("env", ("KEY", "GITHUB_TOKEN")),
-        ("command", ("python3", "cheat.py")),
-        ("python", "/usr/bin/python3"),
-        ("requirements", "other.txt"),
-    ],
-)
-def test_what_the_agents_process_is_comes_from_base(field: str, value: object) -> None:
+CHANGES: dict[str, Any] = {
+    "agent": "agents/other",
+    "command": ("python3", "serve.py"),
+    "traces": "t.json",
+    "python": "/usr/bin/python3",
+    "requirements": "other.txt",
+    "turn_timeout": 0.3,
+    "case_timeout": 1.0,
+    "memory_mb": 64,
+    "max_parallel": 1,
+    "env": own_names("KEY", "SECRET"),
+    "runs": 3,
+    "tools": "recorded",
+    "tools_missing": "live",
+    "ignore_args": ("*.now",),
+}
+
+
+def changed(field: str, suite: Suite = DESK) -> Suite:
+    """The suite with another value."""
+    return suite.model_copy(update={field: CHANGES[field]})
+
+
+@pytest.mark.parametrize("field", [key for key in EACH_SIDES_OWN if key not in ("agent", "traces")])
+def test_how_an_agent_is_run_is_each_sides_own(field: str) -> None:
+    """Head can mend it for itself, and cannot hamper base; it is told."""
+    head = changed(field)
+    found = policy(settings(), settings(head))
+    assert suites(found) == ((DESK,), (head,))
+    assert texts_of(found.warnings) == (
+        f"suite desk: this pull request changes `{field}`; each side is run with its own",
+    )
+
+
+@pytest.mark.parametrize("field", [key for key in BASES if key in CHANGES])
+def test_what_an_agent_is_given_comes_from_base(field: str) -> None:
     """Head's change of it is told, and waits."""
-    found = policy(settings(), settings(DESK.model_copy(update={field: value})))
-    assert found.suites == (DESK,)
+    found = policy(settings(), settings(changed(field)))
+    assert suites(found) == ((DESK,), (DESK,))
     assert texts_of(found.warnings) == (
         f"suite desk: this pull request changes `{field}`; base's word counts until it is merged",
     )
 
 
+def test_every_key_of_a_suite_has_somebody_whose_word_counts() -> None:
+    """A new key is base's; one that is each side's own is added to the list, and to this one."""
+    assert set(EACH_SIDES_OWN) | set(BASES) | {"name", "evals", "eval_config"} == set(
+        Suite.model_fields
+    )
+    assert {"env", "runs", "tools", "tools_missing", "ignore_args"} <= set(BASES)
+
+
 def test_what_is_evaluated_comes_from_head() -> None:
-    """Eval sets, configs and runs are head's on both sides."""
-    head = DESK.model_copy(update={"evals": ("more",), "runs": 3, "eval_config": "c.json"})
+    """Eval sets and configs; base's own are read to see what was asked before."""
+    head = DESK.model_copy(update={"evals": ("more",), "eval_config": "c.json"})
     found = policy(settings(), settings(head))
-    assert found.suites == (head,)
+    assert suites(found) == ((DESK,), (head,))
     assert found.warnings == ()
 
 
-@pytest.mark.parametrize(
-    "head",
-    [Suite(name="desk", traces="t.json", env=("KEY",)), Suite(name="desk", agent="a")],
-    ids=["a recording", "another agent"],
-)
-def test_head_cannot_put_something_else_in_place_of_bases_program(head: Suite) -> None:
-    """What base says to run is run, or a recording could say whatever pleases the gate."""
-    (suite,) = policy(settings(), settings(head)).suites
-    assert suite.command == DESK.command
-    assert (suite.agent, suite.traces) == (None, None)
+AGENT = Suite(name="desk", agent="agents/desk", env=own_names("KEY"))
+
+
+@pytest.mark.parametrize(("base", "head"), [(DESK, AGENT), (AGENT, DESK)])
+def test_another_kind_of_agent_is_heads_alone(base: Suite, head: Suite) -> None:
+    """Head's code runs either way; base runs what base is."""
+    assert suites(policy(settings(base), settings(head))) == ((base,), (head,))
+
+
+def test_a_recording_in_place_of_bases_program_is_not_played() -> None:
+    """Base's program runs, or a recording could say whatever pleases the gate."""
+    head = Suite(name="desk", traces="t.json", env=own_names("KEY"), evals=("evals",))
+    found = policy(settings(), settings(head))
+    assert suites(found) == ((DESK,), (DESK,))
+    assert "`traces`; base's word counts" in found.warnings[0].text
 
 
 @pytest.mark.parametrize("agent", [None, "agents/other"])
 def test_head_cannot_put_a_recording_in_place_of_bases_agent(agent: str | None) -> None:
     """The agent runs, also from where head has moved it to."""
-    base = Suite(name="desk", agent="agents/desk")
-    head = Suite(name="desk", agent=agent, traces="t.json")
-    found = policy(settings(base), settings(head))
-    (suite,) = found.suites
+    head = Suite(name="desk", agent=agent, traces="t.json", env=own_names("KEY"))
+    found = policy(settings(AGENT), settings(head))
+    (suite,) = found.suites["head"]
     assert (suite.agent, suite.traces) == (agent or "agents/desk", None)
     assert "`traces`" in found.warnings[0].text
 
 
-def test_a_program_in_place_of_an_agent_runs_with_what_base_lets_it_see() -> None:
-    """Head's code runs either way; its environment is base's to name."""
-    base = Suite(name="desk", agent="agents/desk", env=("KEY",))
-    head = DESK.model_copy(update={"env": ("KEY", "SECRET")})
-    (suite,) = policy(settings(base), settings(head)).suites
-    assert suite.command == DESK.command
-    assert suite.env == ("KEY",)
+def test_a_recording_on_base_may_be_an_agent_on_head() -> None:
+    """Each side answers as its own files say."""
+    base = Suite(name="desk", traces="t.json", env=own_names("KEY"))
+    assert suites(policy(settings(base), settings(DESK))) == ((base,), (DESK,))
 
 
-def test_a_new_suite_sees_nothing_of_the_environment_until_it_is_merged() -> None:
+@pytest.mark.parametrize(
+    ("base", "head", "sees"),
+    [
+        (AGENT.model_copy(update={"env": {}}), Suite(name="desk", agent="a"), {}),
+        (Suite(name="desk", command=("x",)), Suite(name="desk", agent="a"), {}),
+        (Suite(name="desk", agent="a"), DESK, own_names(*MODEL_VARIABLES)),
+        (AGENT, Suite(name="desk", command=("x",), env={"KEY": "SECRET"}), own_names("KEY")),
+        (DESK.model_copy(update={"env": {"KEY": "MINE"}}), AGENT, {"KEY": "MINE"}),
+    ],
+    ids=["deleted", "default of another kind", "default of base", "renamed", "renaming of base"],
+)
+def test_not_set_never_means_more_than_base_allowed(
+    base: Suite, head: Suite, sees: dict[str, str]
+) -> None:
+    """Neither a line that is gone nor another kind of agent hands a key on."""
+    found = policy(settings(base), settings(head))
+    assert [suite.variables for both in suites(found) for suite in both] == [sees, sees]
+
+
+def test_a_new_suite_sees_what_base_lets_one_of_its_own_see() -> None:
     """Otherwise a pull request could name any secret in a suite of its own."""
-    found = policy(settings(), settings(DESK, DESK.model_copy(update={"name": "new"})))
-    assert [suite.env for suite in found.suites] == [("KEY",), ()]
-    assert texts_of(found.warnings) == ("suite new is new: its `env` counts once it is merged",)
+    new = DESK.model_copy(update={"name": "new", "env": {"KEY": "KEY", "B": "SECRET"}})
+    found = policy(settings(), settings(DESK, new))
+    assert [suite.env for suite in found.suites["head"]] == [own_names("KEY")] * 2
+    assert texts_of(found.warnings) == (
+        (
+            "suite new is new, and no suite of base sees `SECRET`: its `env` counts in full once "
+            "it is merged"
+        ),
+    )
+
+
+def test_where_base_has_no_file_its_agents_see_the_usual() -> None:
+    """Head's file is the first word, on both sides alike."""
+    base = Suite(name="desk", agent="agents/desk")
+    own = (
+        Project(Path(), None, (base,)),
+        Project(Path(), settings(changed("runs", AGENT)), (changed("runs", AGENT),)),
+    )
+    found = effective(*own, Overrides())
+    assert [(s.env, s.runs) for both in suites(found) for s in both] == [(own_names("KEY"), 3)] * 2
+    assert found.warnings == ()
 
 
 def test_inputs_win_over_both_files() -> None:
@@ -222,8 +315,9 @@ def test_inputs_win_over_both_files() -> None:
     )
     assert found.gate.fail_on == (ReasonKind.REMOVED,)
     assert found.gate.tolerance == 0.3
-    assert found.suites[0].runs == 5
-    assert found.suites[0].evals == ("only.evalset.json",)
+    for (suite,) in suites(found):
+        assert suite.runs == 5
+        assert suite.evals == ("only.evalset.json",)
     assert found.report == ReportSettings(language="ja", comment="never")
 
 
@@ -243,7 +337,7 @@ def test_an_input_that_the_suite_has_no_use_for_is_refused() -> None:
 def test_one_suite_can_be_chosen_and_must_exist() -> None:
     """The message lists those there are."""
     both = settings(DESK, DESK.model_copy(update={"name": "shop"}))
-    assert [one.name for one in policy(None, both, suite="shop").suites] == ["shop"]
+    assert [one.name for one in policy(None, both, suite="shop").suites["head"]] == ["shop"]
     with pytest.raises(InputError, match="no suite `shp`: this repository has `desk`, `shop`"):
         policy(None, both, suite="shp")
 
