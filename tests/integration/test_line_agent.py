@@ -410,7 +410,7 @@ async def test_no_run_of_a_case_hears_what_an_earlier_one_left(tmp_path: Path) -
         return replace(launch, env={**launch.env, "HOME": str(home), "TMPDIR": str(home)})
 
     command = [sys.executable, str(PROGRAMS / "keeper.py")]
-    launch = Launch(command, tmp_path, agent_environment(os.environ, [], tmp_path))
+    launch = Launch(command, tmp_path, agent_environment(os.environ, {}, tmp_path))
     both = [case("one", eval_id="one"), case("two", eval_id="two")]
     async with CommandAgent(launch, renew=renew) as runner:
         rounds = [
