@@ -1,6 +1,6 @@
 """An agent that takes its time: as long as its table says, once a shared limit lets it begin.
 
-    python agent.py TABLE LIMIT_FILE PER_SECOND
+    python agent.py TABLE LIMIT_FILE PER_SECOND LOG
 
 Speaks the line protocol, many sessions at once. The limit is the account's: all processes that
 name the same file share it.
@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 TABLE = json.loads(Path(sys.argv[1]).read_text())
-LIMIT, PER_SECOND = Path(sys.argv[2]), float(sys.argv[3])
+LIMIT, PER_SECOND, LOG = Path(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4])
 PRINTING = threading.Lock()
 CASES: dict[str, str] = {}
 
@@ -38,9 +38,13 @@ def answer(message: dict[str, str]) -> None:
     if message["op"] == "open":
         CASES[session] = message["eval_id"]
     elif message["op"] == "turn":
+        began = time.time()
         wait_for_turn()
-        time.sleep(TABLE[CASES[session]])
-        said = {"invocation": {"final_response": {"parts": [{"text": "yes"}]}}}
+        case = CASES[session]
+        time.sleep(TABLE[case])
+        with LOG.open("a") as log:
+            log.write(f"{case} {began} {time.time()}\n")
+        said = {"invocation": {"final_response": {"parts": [{"text": f"Yes, {case} it is."}]}}}
     with PRINTING:
         print(json.dumps({"session": session, **said}), flush=True)
 

@@ -6,7 +6,6 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +21,10 @@ max_parallel = {sessions}
 
 
 class Measured(NamedTuple):
-    """Seconds until the last shard was done, and that the merge took."""
+    """What the shards' agents took from their first run to their last, and the merge its CPU.
+
+    By the agents' own log: what else the machine does meanwhile counts for little then.
+    """
 
     shards: float
     merge: float
@@ -42,7 +44,11 @@ class Repository:
         limit = folder / "limit"
         limit.touch()
         limit.chmod(0o666)
-        command = [sys.executable, str(HERE / "agent.py"), "table.json", str(limit), str(rate)]
+        self.log = folder / "log"
+        self.log.touch()
+        self.log.chmod(0o666)
+        files = (str(limit), str(rate), str(self.log))
+        command = [sys.executable, str(HERE / "agent.py"), "table.json", *files]
         self._put("gradegate.toml", SETTINGS.format(command=json.dumps(command), sessions=sessions))
         self._put("evals/a.evalset.json", json.dumps(self._eval_set()))
         config = {"criteria": {"response_match_score": 0.5}}
@@ -69,15 +75,17 @@ class Repository:
     def run(self, shards: int) -> Measured:
         """Every shard at the same time, each with a store of its own; then the merge."""
         out = Path(tempfile.mkdtemp(dir=self.folder))
-        began = time.monotonic()
+        self.log.write_text("")
         jobs = [self._job(out, n, "--shard", f"{n}/{shards}") for n in range(1, shards + 1)]
         if any(job.wait() for job in jobs):
             raise SystemExit("a shard failed")
-        done = time.monotonic()
+        runs = [tuple(map(float, line.split()[1:])) for line in self.log.read_text().splitlines()]
         merge = self._job(out, 0, "--shards", str(out))
-        if merge.wait():
+        _, status, used = os.wait4(merge.pid, 0)
+        if os.waitstatus_to_exitcode(status):
             raise SystemExit("the merge did not pass")
-        return Measured(done - began, time.monotonic() - done)
+        took = max(end for _, end in runs) - min(begin for begin, _ in runs)
+        return Measured(took, used.ru_utime + used.ru_stime)
 
     def _job(self, out: Path, number: int, *words: str) -> "subprocess.Popen[bytes]":
         store = out / f"{number}.sqlite"
@@ -98,7 +106,7 @@ class Repository:
                 "conversation": [
                     {
                         "user_content": {"parts": [{"text": "Is it?"}]},
-                        "final_response": {"parts": [{"text": "yes"}]},
+                        "final_response": {"parts": [{"text": f"Yes, {name} it is."}]},
                     }
                 ],
             }
