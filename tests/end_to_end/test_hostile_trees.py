@@ -136,6 +136,43 @@ def test_what_is_nested_as_people_do_is_read(project: Project, file: str) -> Non
     assert "nested" not in project.evaluate().stderr
 
 
+UNREADABLE = {
+    "a number without end": (f"{SETTINGS}runs = {'1' * 5000}", "too long to be read"),
+    "runs without end": (f"{SETTINGS}runs = {'1' * 18}", "less than or equal to 1000"),
+    "a name with a NUL": (f'{SETTINGS}eval_config = "a\\u0000b"', "U+0000"),
+    "a program with a NUL": (SETTINGS.replace("agent.py", "a\\u0000b"), "U+0000"),
+    "a name without end": (SETTINGS.replace("evals/*", "a" * 300), "more than 255 bytes"),
+}
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_settings_that_no_system_can_use_are_refused(project: Project, what: str) -> None:
+    """Numbers of thousands of digits, names that no file can have, a billion runs."""
+    text, why = UNREADABLE[what]
+    project.put("gradegate.toml", text)
+    refused(project.evaluate(), why)
+    refused(project.evaluate("--base", "none"), why)
+
+
+NEEDS = {
+    "a number without end": f"x = {'1' * 5000}",
+    "brackets without end": f"x = {'[' * 100_000}",
+    "tables without end": f"{'a.' * 20_000}a = 1",
+    "no tables": "tool = 3\nproject = 4",
+    "no table of uv's": "[tool]\nuv = 3\n[project]\nname = 'x'\ndynamic = 3",
+}
+
+
+@pytest.mark.parametrize("what", NEEDS)
+def test_needs_that_nobody_can_read_are_for_uv_to_refuse(project: Project, what: str) -> None:
+    """A pyproject.toml that is nested without end, or has no tables where tables belong."""
+    settings = SETTINGS.replace('command = ["python3", "agent.py"]', 'agent = "."')
+    project.put("gradegate.toml", settings)
+    project.put("pyproject.toml", NEEDS[what])
+    done = project.evaluate("--base", "none")
+    assert (done.code, "internal error" in done.stderr) == (3, False), done.stderr[-2000:]
+
+
 NAME = "evals/a\n::error::pwned\n::set-output name=decision::pass.evalset.json"
 
 

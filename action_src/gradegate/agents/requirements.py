@@ -9,13 +9,14 @@ import hashlib
 import os
 import re
 import stat
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from gradegate.files.settings_toml import load_toml
+from gradegate.model.errors import FileError
 from gradegate.model.notice import Notice, notice
 
 DEFAULT_ADK = "google-adk==2.13.0"
@@ -134,14 +135,16 @@ class _Few:
             self._elsewhere |= _names_a_file(file.parent, _text(file))
             return
         content = _toml(file)
-        uvs = content.get("tool", {}).get("uv", {})
-        told = [uvs]
+        uvs = _table(content, "tool", "uv")
+        told: list[Any] = [uvs]
         if file.parent == self._recipe.folder and self._recipe.file is None:
-            project = content.get("project", {})
+            project = _table(content, "project")
             told += [project.get("dependencies"), project.get("optional-dependencies")]
             told.append(content.get("dependency-groups"))
             # Such needs are found out by having the project's own code tell them.
-            told_by_code = {"dependencies", "optional-dependencies"} & {*project.get("dynamic", [])}
+            told_by_code = {"dependencies", "optional-dependencies"} & {
+                *_strings(project.get("dynamic"))
+            }
             self._elsewhere |= not project or bool(told_by_code)
         self._elsewhere |= "workspace" in uvs or any(
             _names_a_file(file.parent, text) for text in _strings(told)
@@ -149,7 +152,7 @@ class _Few:
 
     def _add_lock(self, file: Path) -> None:
         if self._add(file):
-            self._elsewhere |= any(map(_is_local, _toml(file).get("package", [])))
+            self._elsewhere |= any(map(_is_local, _packages(file)))
 
     def _add_requirements(self, file: Path) -> None:
         if not self._add(file):
@@ -215,20 +218,33 @@ def _in_folder(folder: Path) -> Recipe | None:
 def _declares_needs(project: Path) -> bool:
     """Many a pyproject.toml only configures tools."""
     content = _toml(project)
-    return "project" in content or "poetry" in content.get("tool", {})
+    return "project" in content or "poetry" in _table(content, "tool")
 
 
 def _toml(file: Path) -> dict[str, Any]:
     """The file's content; one that cannot be read is left for uv to complain about."""
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        return load_toml(file.name, file.read_text(encoding="utf-8"))
+    except (FileError, UnicodeDecodeError):
         return {"project": {}, "package": []}
+
+
+def _table(content: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """A table in it; an empty one where there is none, or something else in its place."""
+    for key in keys:
+        inner = content.get(key)
+        content = inner if isinstance(inner, dict) else {}
+    return content
+
+
+def _packages(lock: Path) -> list[dict[str, Any]]:
+    listed = _toml(lock).get("package")
+    return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
 
 
 def _is_local(package: dict[str, Any]) -> bool:
     """Whether a locked package is made from files that the lock knows no hash of."""
-    source = package.get("source", {})
+    source = _table(package, "source")
     places = {source.get(kind, ".") for kind in ("editable", "directory", "virtual", "path")}
     return places != {"."}
 

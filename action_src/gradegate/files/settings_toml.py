@@ -119,7 +119,7 @@ def has_settings(label: str, text: str) -> bool:
     """Whether a TOML text says anything to us: all of ours does, a pyproject.toml may."""
     if not prefix_in(label):
         return True
-    tool = _loaded(label, text).get("tool")
+    tool = load_toml(label, text).get("tool")
     return isinstance(tool, dict) and "gradegate" in tool
 
 
@@ -132,7 +132,7 @@ def parse_settings(label: str, text: str) -> Settings:
 
 def examine_settings(label: str, text: str) -> tuple[Settings, tuple[Finding, ...]]:
     """Settings, and all that is wrong with them; broken ones read as if nothing were said."""
-    value = _loaded(label, text)
+    value = load_toml(label, text)
     prefix = prefix_in(label)
     for key in prefix:
         value = value.get(key, {})
@@ -144,7 +144,8 @@ def examine_settings(label: str, text: str) -> tuple[Settings, tuple[Finding, ..
     return settings, tuple(_outside(label, text, prefix, settings))
 
 
-def _loaded(label: str, text: str) -> dict[str, Any]:
+def load_toml(label: str, text: str) -> dict[str, Any]:
+    """Anybody's TOML text as tables. Raises a FileError for what cannot be read."""
     for path, (number, start) in _places(text):
         if len(path) > _DEEPEST:  # before it is read, which takes minutes
             raise FileError(label, _TOO_DEEP, line=number, column=start)
@@ -159,6 +160,8 @@ def _loaded(label: str, text: str) -> dict[str, Any]:
         raise FileError(label, message, line=int(line), column=int(column)) from error
     except RecursionError as error:
         raise FileError(label, _TOO_DEEP) from error
+    except ValueError as error:  # more digits than Python takes
+        raise FileError(label, "a number in it is too long to be read") from error
     if _depth(value) > _DEEPEST:
         raise FileError(label, _TOO_DEEP)
     return value

@@ -77,6 +77,26 @@ DEFAULT_FAIL_ON = (
 )
 
 
+_LONGEST = 255
+"""Of a file's name on Linux, in bytes."""
+
+
+def _without_nul(given: str) -> str:
+    if "\0" in given:
+        raise ValueError("must not contain the character U+0000")
+    return given
+
+
+def _of_file_names(given: str) -> str:
+    if any(len(name.encode(errors="replace")) > _LONGEST for name in given.split("/")):
+        raise ValueError(f"must not have a file name of more than {_LONGEST} bytes in it")
+    return _without_nul(given)
+
+
+Word = Annotated[str, AfterValidator(_without_nul)]
+Place = Annotated[str, AfterValidator(_of_file_names)]
+
+
 class Described(Value):
     """A table of the file; what is said under a key is its description in the JSON Schema."""
 
@@ -98,32 +118,32 @@ class Suite(Described):
 
     name: str = ""
     """What reports call it; the agent folder's name where this is left out."""
-    agent: str | None = None
+    agent: Place | None = None
     """The folder of an ADK agent (root_agent, app or get_agent_async)."""
-    command: tuple[str, ...] | None = None
+    command: tuple[Word, ...] | None = None
     """A program that speaks the line protocol, in place of `agent`."""
-    traces: str | None = None
+    traces: Place | None = None
     """Recorded runs, in place of an agent; they cannot be run again to confirm a suspicion."""
-    evals: tuple[str, ...] = ()
+    evals: tuple[Place, ...] = ()
     """Its eval sets: files, folders or globs; those in the agent's folder where left out."""
-    eval_config: str | None = None
+    eval_config: Place | None = None
     """One EvalConfig for all sets, in place of the test_config.json beside each."""
-    requirements: str | None = None
+    requirements: Place | None = None
     """What the agent needs: a requirements file or the folder of a pyproject.toml, installed
     apart for each side."""
-    python: str | None = None
+    python: Place | None = None
     """An interpreter that has everything already, in place of `requirements`."""
     env: Variables | None = None
     """The variables that the agent's process may see beside PATH and LANG: a list of names, or a
     table of names for the agent and names in the workflow. Where left out, an ADK agent sees those
     that google-genai reads, such as GOOGLE_API_KEY."""
-    runs: int = Field(default=1, ge=1)
+    runs: int = Field(default=1, ge=1, le=1000)
     """First runs of each case and side; suspects get more by themselves."""
     turn_timeout: float = Field(default=120.0, gt=0)
     """Seconds an agent may take over one turn before it has failed the run."""
     case_timeout: float = Field(default=900.0, gt=0)
     """Seconds an agent may take over all turns of a case; a simulated user's do not count."""
-    memory_mb: int = Field(default=4096, ge=64)
+    memory_mb: int = Field(default=4096, ge=64, le=1 << 24)
     """MiB that each of the agent's processes may use."""
     network: Network = "open"
     """TCP ports that the agent may connect to and listen on: `open`: all, `none`, or a list. Held
