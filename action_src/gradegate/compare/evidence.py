@@ -42,8 +42,8 @@ def evidence_of(case: Case, base: Sequence[ScoredRun], head: Sequence[ScoredRun]
         ),
         base_error=_error(before),
         head_error=_error(after),
-        base_runs=tuple(map(_run, base)),
-        head_runs=tuple(map(_run, head)),
+        base_runs=tuple(_runs(base)),
+        head_runs=tuple(_runs(head)),
     )
 
 
@@ -54,6 +54,23 @@ def first_question(case: Case) -> str:
         return clip(scenario.starting_prompt, LONGEST_QUESTION)
     turns = case.definition.turns
     return clip(turns[0].user_content.text, LONGEST_QUESTION) if turns else ""
+
+
+def _runs(runs: Sequence[ScoredRun]) -> Iterator[RunEvidence]:
+    """All of them, with a number for each different answer."""
+    numbers: dict[object, int] = {}
+    for run in runs:
+        answer = _answer(run)
+        number = None if answer is None else numbers.setdefault(answer, len(numbers) + 1)
+        yield _run(run).model_copy(update={"answer": number})
+
+
+def _answer(run: ScoredRun) -> object:
+    """What was said and called in all turns, to be compared to the letter; None: nothing was."""
+    if not isinstance(run.outcome, Trace) or run.outcome.error:
+        return None
+    said = [_said(turn) for turn in run.outcome.invocations]
+    return tuple(one.model_dump_json() for one in said if one)
 
 
 def _run(run: ScoredRun) -> RunEvidence:

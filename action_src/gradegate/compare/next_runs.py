@@ -13,11 +13,10 @@ from gradegate.compare.terms import Terms
 from gradegate.compare.without_reruns import FixedRuns, judge_fixed
 from gradegate.model.evalset import CaseKey
 from gradegate.model.result import CaseResult, Status
-from gradegate.model.runs import SIDES, Role, RunRequest, Runs, SideName
+from gradegate.model.runs import FRESH, SIDES, Role, RunRequest, Runs, SideName
 
 BASELINE_RUNS = 2
 """A base that many pull requests are held against must not have been lucky once."""
-_FRESH = frozenset({Role.RECHECK, Role.SCREEN, Role.CONFIRM})
 
 
 def wanted_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
@@ -86,7 +85,7 @@ def _has_fresh(terms: Terms, runs: Runs) -> Iterator[bool]:
     """Whether suspects are being run already: then the passes are all made."""
     for pair in terms.pairs:
         for side in terms.sides_of(pair):
-            yield any(run.role in _FRESH for run in runs.of(side, pair.key))
+            yield any(run.role in FRESH for run in runs.of(side, pair.key))
 
 
 def fresh_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:

@@ -204,6 +204,9 @@ class RunEvidence(Value):
     status: Status
     scores: dict[str, float | None] = Field(default_factory=dict)
     """By criterion, of those that pass or fail; None: none could be had."""
+    answer: int | None = Field(default=None, exclude_if=is_none)
+    """Which of the side's different answers it gave: runs with the same number said and called the
+    same to the letter. None: it gave none."""
 
 
 class Evidence(Value):

@@ -77,6 +77,10 @@ class Role(StrEnum):
     CONFIRM = "confirm"
 
 
+FRESH = frozenset({Role.RECHECK, Role.SCREEN, Role.CONFIRM})
+"""Made for a suspect."""
+
+
 @dataclass(frozen=True, slots=True)
 class ScoredRun:
     """A run and its scores."""

@@ -217,7 +217,7 @@ class Gate(Described):
     """The risk of blocking a pull request that changed nothing."""
     confirm_runs: int = Field(default=16, ge=0)
     """Fresh runs a side, at most, that tell a broken case from a flaky one."""
-    time_limit: float = Field(default=0, ge=0)
+    time_limit: float = Field(default=60, ge=0)
     """Minutes after which no agent is run any more; what is missing then may make it
     inconclusive. 0: no limit."""
     criteria: dict[str, CriterionGate] = Field(default_factory=dict)

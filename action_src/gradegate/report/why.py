@@ -14,6 +14,7 @@ from gradegate.model.report import (
     SideAnswer,
     Verdict,
 )
+from gradegate.model.runs import FRESH
 from gradegate.model.trajectory import Mark, Place, Step, steps
 from gradegate.report.calls import ArgumentView, call, step_changes
 from gradegate.report.case_sections import not_evaluated
@@ -55,7 +56,20 @@ def cause_of(told: Notice, words: Locale) -> Sentence:
 
 
 def how_sure(case: CaseComparison, words: Locale) -> str:
-    """In how many runs the criterion passed that tells most; empty where no run was counted."""
+    """In how many runs it passed, and whether those say more than one; empty where none counts."""
+    said = _passes(case, words)
+    identical = _identical_runs(case)
+    return words("passed.identical", said=said, n=identical) if said and identical else said
+
+
+def _identical_runs(case: CaseComparison) -> int:
+    """How many fresh runs gave one and the same answer, where all of several did."""
+    fresh = [run.answer for run in case.evidence.head_runs if run.role in FRESH]
+    return len(fresh) if len(fresh) > 1 and len(set(fresh)) == 1 and None not in fresh else 0
+
+
+def _passes(case: CaseComparison, words: Locale) -> str:
+    """Of the criterion that tells most."""
     listed = [one for one in case.criteria.values() if one.runs[1]]
     worse = [one for one in listed if one.verdict is Verdict.REGRESSED]
     short = worse or [one for one in listed if one.falls_short]

@@ -208,3 +208,16 @@ def test_a_rubric_is_shown_with_what_it_asks() -> None:
         (name, "Is it polite?", "polite"),
         (name, "about brief", "brief"),
     ]
+
+
+def test_runs_that_answered_alike_share_a_number() -> None:
+    """Each side counts for itself; calls count too, and a run that failed has no answer."""
+    head = [
+        a_run(Status.FAILED, said("No.")),
+        a_run(Status.FAILED, said("No.", "search")),
+        a_run(Status.ERRORED, said("No."), error="it broke"),
+        a_run(Status.FAILED, said("No.")),
+    ]
+    evidence = evidence_of(CASE, [a_run(Status.PASSED, said("Yes."))], head)
+    assert [run.answer for run in evidence.base_runs] == [1]
+    assert [run.answer for run in evidence.head_runs] == [1, 2, None, 1]
