@@ -20,6 +20,7 @@ def loosened(
     """Every rule that head relaxes, in the settings, the configs and the cases' rubrics."""
     return (
         *(Reason.of(ReasonKind.LOOSENED, told) for told in _settings(base, head)),
+        *(Reason.of(ReasonKind.LOOSENED, told) for told in _judge(base, head)),
         *_configs(pairs),
         *_case_rubrics(pairs),
         *_references(pairs),
@@ -108,6 +109,13 @@ def _settings(base: Settings | None, head: Settings | None) -> Iterator[Notice]:
             yield notice("loosened.budget", criterion=name, was=budget, now=dropped)
     yield from _runs(base.suite, (head or Settings()).suite)
     yield from _quarantine(base.quarantine, (head or Settings()).quarantine)
+
+
+def _judge(base: Settings | None, head: Settings | None) -> Iterator[Notice]:
+    """Another judge, of which nobody can say whether it is a milder one."""
+    after = (head or Settings()).judge.model
+    if base is not None and after != base.judge.model:
+        yield notice("loosened.judge", was=base.judge.model, now=after)
 
 
 def confirm_strictness(runs: int) -> float:

@@ -23,6 +23,7 @@ from gradegate.model.question import content_digest
 from gradegate.model.report import Reason
 from gradegate.model.runs import Side
 from gradegate.model.settings import Suite
+from gradegate.pipeline.metric_code import MetricPlace, changed_metrics
 from gradegate.pipeline.policy import Policy, effective
 from gradegate.sides.checkout import Revisions, Sides, check_out
 from gradegate.sides.git import Repo
@@ -191,6 +192,11 @@ def read_sides(sides: Sides, overrides: Overrides, selection: CaseFilter) -> Pre
             *loosened(pairs, settings, project.settings),
             *loosened_suites(
                 pairs, base.project.suites, project.suites, has_file=settings is not None
+            ),
+            *changed_metrics(
+                pairs,
+                MetricPlace(base.side.root, base.suites),
+                MetricPlace(head.side.root, head.suites),
             ),
         )
         if base

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from gradegate.criteria.base.judged import Judged, judged_rubrics
-from gradegate.criteria.base.loosening import option_goes, threshold_goes
+from gradegate.criteria.base.loosening import changed, option_goes, threshold_goes
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.model.base import AdkValue
 from gradegate.model.evalset import Content, EvalCase, Invocation
@@ -91,7 +91,7 @@ class Criterion(AdkValue):
     def loosened(cls, base: Entry, head: Entry) -> Iterator[Notice]:
         """What head's entry asks less of the agent than base's, a sentence each.
 
-        Only what has an order counts: another judge, or another wording, has none.
+        Only what has an order counts, as another wording has none; and what instructs a judge.
         """
         was, now = cls.as_far_as_valid(base), cls.as_far_as_valid(head)
         if now.threshold < was.threshold:
@@ -323,7 +323,11 @@ class JudgedCriterion(Criterion):
 
     @classmethod
     def loosened_options(cls, base: Entry, head: Entry) -> Iterator[Notice]:
-        """Fewer samples are easier to sway."""
-        was, now = cls.as_far_as_valid(base).samples, cls.as_far_as_valid(head).samples
-        if now < was:
-            yield option_goes("num_samples", was, now)
+        """Whatever tells the judge how to judge, whichever way it goes: it could be swayed."""
+        was, now = cls.as_far_as_valid(base), cls.as_far_as_valid(head)
+        if now.samples != was.samples:
+            yield option_goes("num_samples", was.samples, now.samples)
+        for option in ("judge_model", "judge_model_config"):
+            before, after = (getattr(one.judge_model_options, option) for one in (was, now))
+            if (before or None) != (after or None):
+                yield changed(option)

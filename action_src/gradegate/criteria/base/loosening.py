@@ -13,6 +13,11 @@ def option_goes(option: str, was: object, now: object) -> Notice:
     return notice("loosened.option", name=option, was=was, now=now)
 
 
+def changed(option: str) -> Notice:
+    """What a judge is told is another thing: nobody can say which way that goes."""
+    return notice("loosened.changed", name=option)
+
+
 def switched_on(option: str) -> Notice:
     """An option that leaves something out is switched on."""
     return notice("loosened.switched_on", name=option)

@@ -70,12 +70,16 @@ def test_a_lowered_threshold_is_looser(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", JUDGED)
-def test_fewer_samples_are_looser(name: str) -> None:
-    """Where none are named, as many vote as the criterion usually has."""
+def test_whatever_tells_a_judge_how_to_judge_counts(name: str) -> None:
+    """Whichever way; where no samples are named, as many vote as the criterion usually has."""
     usual = 1 if name == SENTENCES else 5
     nine = {**HALF, "judgeModelOptions": {"numSamples": 9}}
     assert looser(name, nine, HALF) == [f"`num_samples` goes from 9 to {usual}"]
-    assert looser(name, HALF, nine) == []
+    assert looser(name, HALF, nine) == [f"`num_samples` goes from {usual} to 9"]
+    for option, value in (("judge_model", "kind"), ("judge_model_config", {"temperature": 2})):
+        other = {**HALF, "judge_model_options": {option: value}}
+        told = f"`{option}`, which tells the judge how to judge, is changed"
+        assert looser(name, HALF, other) == looser(name, other, HALF) == [told]
 
 
 def test_an_option_is_held_against_the_criterion_that_has_it() -> None:
