@@ -80,6 +80,10 @@ COMMANDS = {
     "render": _Command(
         "compare", "render", "add_render_arguments", "one view of a report, to standard output"
     ),
+    "show": _Command("show", "show", "add_show_arguments", "look closer at a report or at a case"),
+    "open": _Command(
+        "show", "open_page", "add_open_arguments", "open a report's page in the browser"
+    ),
     "baseline": _Command(
         "run", "run_baseline", "add_baseline_arguments", "evaluate one side and keep it"
     ),

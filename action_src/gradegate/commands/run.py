@@ -35,7 +35,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="compare with this (default: where head left the default branch); "
         "`none` leaves it to thresholds",
     )
-    parser.add_argument("--case", metavar="GLOB", help="only cases whose eval id matches")
+    parser.add_argument(
+        "--case",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="only cases whose eval id matches; may be given several times",
+    )
     parser.add_argument("--runs", type=count, metavar="N", help="first runs of each case and side")
     parser.add_argument(
         "--fail-on",
@@ -98,7 +104,7 @@ def run(options: Namespace, environ: Mapping[str, str]) -> int:
         repo=repo,
         revisions=Revisions(head=options.head, base=options.base),
         overrides=overrides,
-        cases=CaseFilter(case=options.case),
+        cases=CaseFilter(tuple(options.case)),
         shards=options.shards,
         folder=options.working_directory,
         accepted_by="" if options.accept else None,

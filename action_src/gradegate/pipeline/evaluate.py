@@ -61,7 +61,7 @@ class Evaluation:
 async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation:
     """Evaluate both sides, compare and decide."""
     with prepare(request) as prepared:
-        if prepared.nothing_changed and request.cases.case is None:
+        if prepared.nothing_changed and not request.cases.cases:
             unchanged = Evaluation(_nothing_changed(prepared), prepared.policy.report)
             return unchanged.masked(services.masker)
         shards = read_shards(request.shards, prepared)

@@ -34,24 +34,26 @@ from gradegate.sides.identity import agent_identity, fingerprint, leave_what_cou
 class CaseFilter:
     """Which of the cases this run is about."""
 
-    case: str | None = None
-    """A glob over eval ids."""
+    cases: tuple[str, ...] = ()
+    """Globs over eval ids; none: all of them."""
 
     def of(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
         """The chosen ones, in their order.
 
         Raises:
-            InputError: the glob matches nothing.
+            InputError: a glob matches nothing.
         """
-        chosen = tuple(
-            one for one in pairs if self.case is None or fnmatchcase(one.key.eval_id, self.case)
-        )
-        if self.case is not None and not chosen:
-            raise InputError(
-                f"no case matches `--case {self.case}`: it is a glob over eval ids, such as "
-                f"`{pairs[0].key.eval_id if pairs else 'paris*'}`"
-            )
-        return chosen
+        ids = {one.key.eval_id for one in pairs}
+        for glob in self.cases:
+            if not any(fnmatchcase(eval_id, glob) for eval_id in ids):
+                raise InputError(
+                    f"no case matches `--case {glob}`: it is a glob over eval ids, such as "
+                    f"`{pairs[0].key.eval_id if pairs else 'paris*'}`"
+                )
+        return tuple(one for one in pairs if self._wants(one.key.eval_id))
+
+    def _wants(self, eval_id: str) -> bool:
+        return not self.cases or any(fnmatchcase(eval_id, glob) for glob in self.cases)
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,11 @@ from gradegate.locales import Locale
 from gradegate.model.report import CaseComparison, Report, Verdict
 
 MOST_CASES = 20
-LONGEST_NAME = 100
-_PLAIN = re.compile(r"[\w./:@+=,-]{1,100}", re.ASCII)
+ENOUGH = 24
+"""Characters that tell an odd name from others: more would be words to be obeyed."""
+_PLAIN = re.compile(r"[\w./:+=,-]{1,100}", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{7,40}")
-_ODD = re.compile(r"[^\w./:@+=,-]", re.ASCII)
+_ODD = re.compile(r"[^\w.-]", re.ASCII)
 
 
 def local_command(report: Report, cases: Sequence[CaseComparison]) -> str:
@@ -26,7 +27,9 @@ def local_command(report: Report, cases: Sequence[CaseComparison]) -> str:
     globs = dict.fromkeys(map(_glob, cases[:MOST_CASES]))
     suites = {case.suite for case in cases}
     words = ["gradegate", "run"]
-    if _COMMIT.fullmatch(report.base.commit):
+    if report.base.source == "none":
+        words += ["--base", "none"]
+    elif _COMMIT.fullmatch(report.base.commit):
         words += ["--base", locales.commit(report.base.commit)]
     if len(suites) == 1 and _PLAIN.fullmatch(suite := suites.pop()):
         words += ["--suite", suite]
@@ -77,15 +80,13 @@ def _more(number: int, words: Locale) -> Iterable[str]:
 
 
 def _plain(text: str) -> str:
-    """A name of plain characters as it is; in others all else is left out."""
-    return text if _PLAIN.fullmatch(text) else _without_odd(text)[:LONGEST_NAME]
+    """A name of plain characters as it is; of another one as little as finds it."""
+    if _PLAIN.fullmatch(text):
+        return text
+    return f"{_ODD.sub('?', text[:ENOUGH])}{'*' if len(text) > ENOUGH else ''}"
 
 
 def _glob(case: CaseComparison) -> str:
-    """A glob that matches the case's id, whatever is in it."""
-    glob = _without_odd(case.eval_id)
-    return glob if len(glob) <= LONGEST_NAME else f"{glob[:LONGEST_NAME]}*"
-
-
-def _without_odd(text: str) -> str:
-    return _ODD.sub("?", text)
+    """A glob that matches the case's id, whatever is in it; it never looks like an option."""
+    glob = _plain(case.eval_id)
+    return f"?{glob[1:]}" if glob.startswith("-") else glob

@@ -112,7 +112,7 @@ def shortened(view: ReportView, words: Locale, *, rows: int, evidence: int) -> R
 
 def _with_few_remarks(view: ReportView, words: Locale, most: int) -> ReportView:
     lists = (view.findings, view.notes, view.warnings, view.isolation)
-    tables = (view.criteria, view.efficiency)
+    tables = (view.criteria, view.efficiency, view.touched)
     rows = most * ROWS_FOR_A_REMARK
     dropped = sum(max(0, len(lines) - most) for lines in lists)
     dropped += sum(max(0, len(table) - rows) for table in tables)
@@ -125,6 +125,7 @@ def _with_few_remarks(view: ReportView, words: Locale, most: int) -> ReportView:
         isolation=isolation,
         criteria=view.criteria[:rows],
         efficiency=view.efficiency[:rows],
+        touched=view.touched[:rows],
         left_out=words.some("left_out.lines", dropped) if dropped else "",
     )
 

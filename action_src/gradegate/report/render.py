@@ -18,9 +18,9 @@ from gradegate.report.case_sections import ATTENTION, Section
 from gradegate.report.escape import clean, clip, one_line
 from gradegate.report.fit import Measure
 from gradegate.report.links import NOWHERE, Links
+from gradegate.report.overview import causes_of
 from gradegate.report.page.charts import charts_of
 from gradegate.report.page.data import embedded
-from gradegate.report.page.overview import causes_of, touched_of
 from gradegate.report.sections import CaseView
 from gradegate.report.templates import render_template
 from gradegate.report.view import ReportView, build
@@ -142,16 +142,17 @@ def render_views(report: Report, options: ViewOptions) -> Views:
     )
 
 
-def render(
+def render(  # noqa: PLR0913 - each is one way to show it otherwise
     report: Report,
     format: str,  # noqa: A002 - what the command line calls it
     *,
     language: str = "en",
     template_dir: Path | None = None,
     check_name: str = DEFAULT_CHECK_NAME,
+    links: Links = NOWHERE,
 ) -> str:
     """One view as text, within the limits of where it goes."""
-    made = _Rendering(report, _locale(language), template_dir, check_name)
+    made = _Rendering(report, _locale(language), template_dir, check_name, links)
     match format:
         case "json":
             return canonical_json(report)
@@ -246,7 +247,7 @@ class _Rendering:
             "view": self.whole,
             "charts": charts_of(self.report, self.words),
             "causes": causes_of(self.report, self.words),
-            "touched": touched_of(self.report, self.words),
+            "touched": self.whole.touched,
             "data": Markup(data.text),  # noqa: S704 - no text in it can end its element
             "packed": data.packed,
         }

@@ -1,9 +1,11 @@
 """The report in a terminal, in colour where the terminal has any."""
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from gradegate import locales
 from gradegate.locales import Locale, locale_of
+from gradegate.model.evalset import CaseKey
 from gradegate.model.report import Report, State
 from gradegate.report.calls import CallView, CellView
 from gradegate.report.case_sections import ATTENTION
@@ -51,6 +53,19 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
             _print_line(line, console, "dim")
 
 
+def print_cases(
+    report: Report, chosen: Collection[CaseKey], console: "Console", *, language: str = "en"
+) -> None:
+    """Print these cases in full: every turn, and nothing cut."""
+    words = locale_of(language)
+    view = build(report, words, include_unchanged=True)
+    for section in view.sections:
+        for case in section.cases:
+            if case.source.key in chosen:
+                _print_line(f"{section.icon} {case.label}".strip(), console, "bold")
+                _print_case(case, console, words, in_full=True)
+
+
 def _print_sections(view: ReportView, console: "Console", words: Locale) -> None:
     for section in view.sections:
         console.print()
@@ -66,12 +81,12 @@ def _print_groups(
             cause = words("colon").join((group.cause.count, str(group.cause.title)))
             _print_line(cause, console, "bold", "  ")
         for case in group.shown:
-            print_case(case, console, words, in_full=in_full)
+            _print_case(case, console, words, in_full=in_full)
         if group.others:
             _print_line(words.some("others", len(group.others)), console, "dim", "  ")
 
 
-def print_case(case: CaseView, console: "Console", words: Locale, *, in_full: bool) -> None:
+def _print_case(case: CaseView, console: "Console", words: Locale, *, in_full: bool) -> None:
     """A case: why it is listed, and in full what each side did."""
     line = _text(f"  {case.name}", "bold cyan")
     line.append_text(_text(f"  {case.place}", "dim"))

@@ -122,7 +122,9 @@ def _remark(turn: TurnEvidence, evidence: Evidence, words: Locale, *, quiet: boo
 
 def _is_news(turn: TurnEvidence) -> bool:
     """Whether the expected text is not already one side of the diff."""
-    return turn.base is not None or turn.head is None
+    if turn.expected is None or turn.head is None:
+        return True
+    return turn.base is not None and turn.base.text != turn.expected.text
 
 
 def _calls(turn: TurnEvidence, words: Locale, max_chars: int | None) -> Difference | None:

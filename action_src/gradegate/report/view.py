@@ -19,6 +19,7 @@ from gradegate.report.case_sections import (
 from gradegate.report.escape import clip, one_line
 from gradegate.report.junit import FindingCase, Testsuites, suites_of
 from gradegate.report.links import NOWHERE, Links
+from gradegate.report.overview import TouchedView, touched_of, untouched_line
 from gradegate.report.scores import ScoreView, criterion_rows, unsettled
 from gradegate.report.sections import SectionView, Showing, section_views
 from gradegate.report.tables import EfficiencyView, efficiency_rows
@@ -41,6 +42,10 @@ class ReportView:
     """What was found and does not block."""
     criteria: tuple[ScoreView, ...]
     criteria_attention: bool
+    touched: tuple[TouchedView, ...]
+    """What of the agent the pull request changes, and how many cases came by it."""
+    untouched: str
+    """One line for what of it no case came by."""
     unsettled: str
     """One line for what so few runs cannot tell."""
     efficiency: tuple[EfficiencyView, ...]
@@ -104,6 +109,8 @@ def build(
         notes=_told(tally.notes, words),
         criteria=criteria,
         criteria_attention=any(row.attention for row in criteria),
+        touched=touched_of(report, words),
+        untouched=untouched_line(report, words),
         unsettled=unsettled(report, words),
         efficiency=efficiency,
         efficiency_attention=any(row.attention for row in efficiency),

@@ -25,6 +25,7 @@ LONGEST_SENTENCE = 300
 """Of a rubric, or of a sentence that a judge quotes."""
 MOST_FLIPS = 5
 MOST_ARGUMENTS = 3
+MOST_CALLS = 3
 
 _RUBRIC = {"yes": "rubric_passed", "no": "rubric_failed"}
 _IN_TROUBLE = {Verdict.REGRESSED, Verdict.FLAKY, Verdict.UNCERTAIN}
@@ -152,13 +153,13 @@ def _found(
 
 
 def _wrong_call(case: CaseComparison, words: Locale) -> Iterator[Sentence]:
-    """The call that the cause names; where there is no cause, the first that differs."""
+    """The calls that differ, those that the cause names first."""
     found = list(_differing(case, expected=False)) or list(_differing(case, expected=True))
     cause = case.cause
     if cause is not None and cause.code in _MARKS:
         tool, mark = cause.values.get("tool"), _MARKS[cause.code]
-        found = [one for one in found if one[1].mark is mark and _tool(one[1]) == tool] or found
-    for number, step, against_expected in found[:1]:
+        found.sort(key=lambda one: not (one[1].mark is mark and _tool(one[1]) == tool))
+    for number, step, against_expected in found[:MOST_CALLS]:
         for said in _of_step(step, words, against_expected=against_expected):
             yield _in_turn(said, number, case, words)
 

@@ -186,10 +186,10 @@ def test_without_a_base_nothing_is_new_removed_or_loosened(tmp_path: Path) -> No
 def test_cases_are_chosen_by_a_glob_over_their_ids(tmp_path: Path) -> None:
     """Removed ones too; a glob that matches nothing is a slip."""
     base = PROJECT | {SET: eval_set(*(case(n, turn("q", "a")) for n in ("a", "ab", "b")))}
-    setup = prepared(tmp_path / "1", base, PROJECT, CaseFilter(case="a*"))
+    setup = prepared(tmp_path / "1", base, PROJECT, CaseFilter(("a*",)))
     assert changes(setup) == {"a": Change.EDITED, "ab": Change.REMOVED}
     with pytest.raises(InputError, match=r"no case matches `--case z\*`.* such as `a`"):
-        prepared(tmp_path / "2", base, PROJECT, CaseFilter(case="z*"))
+        prepared(tmp_path / "2", base, PROJECT, CaseFilter(("a*", "z*")))
 
 
 def test_sets_given_as_input_are_read_on_both_sides(tmp_path: Path) -> None:

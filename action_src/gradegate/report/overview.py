@@ -10,6 +10,7 @@ from gradegate.model.report import Report
 from gradegate.report.escape import clip, one_line
 
 MOST_CAUSES = 12
+MOST_NAMED = 5
 LONGEST = 300
 
 
@@ -46,6 +47,20 @@ def causes_of(report: Report, words: Locale) -> tuple[Cause, ...]:
         )
         for text, number in found.most_common(MOST_CAUSES)
     )
+
+
+def untouched_line(report: Report, words: Locale) -> str:
+    """One line for what the pull request changes and no case came by; empty where all was."""
+    none = [one for one in report.touched if not one.cases]
+    if not none:
+        return ""
+    named = [
+        f"{words(f'page.touched.{one.kind}')} {clip(one_line(one.name), LONGEST)}"
+        for one in none[:MOST_NAMED]
+    ]
+    if len(none) > MOST_NAMED:
+        named.append(words.some("touched.more", len(none) - MOST_NAMED))
+    return words("touched.none", what=words.list(named))
 
 
 def touched_of(report: Report, words: Locale) -> tuple[TouchedView, ...]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from gradegate.locales import locale_of
 from gradegate.model.report import CaseComparison, Decision, Report, State, Touched
-from gradegate.report.page.overview import causes_of, touched_of
+from gradegate.report.overview import causes_of, touched_of
 
 ENGLISH, JAPANESE = locale_of("en"), locale_of("ja")
 
