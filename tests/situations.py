@@ -7,6 +7,7 @@ from typing import Any
 
 from gradegate.compare.causes import with_causes
 from gradegate.compare.pairing import Pair
+from gradegate.model.notice import notice
 from gradegate.model.report import Report
 from tests.runs import MATCH, TOOLS, a_case
 
@@ -150,9 +151,14 @@ def _many_broken_by_one_cause() -> Report:
     )
     broken = [case(f"order_{n:04}", {TOOLS: WORSE}, turn) for n in range(700)]
     told = overall(TOOLS, 0.99, 0.64, "regressed", interval=[-0.37, -0.33], p_value=0.0001)
-    fell = {"kind": "regression", "text": f"{TOOLS} fell by 0.35", "criterion": TOOLS}
-    reasons = [*(reason("regression", one) for one in broken), fell]
+    reasons = [*(reason("regression", one) for one in broken), _fell(TOOLS, "0.35", 2_000)]
     return report([*broken, *quiet(1_300)], "fail", reasons, [told])
+
+
+def _fell(criterion: str, by: str, cases: int) -> dict[str, Any]:
+    values = {"criterion": criterion, "by": by, "n": f"{cases:,}", "p": "p < 0.001"}
+    told = notice("criterion.fell", tolerance="0.02", **values).model_dump()
+    return {"kind": "regression", "criterion": criterion, **told}
 
 
 def _hostile() -> Report:

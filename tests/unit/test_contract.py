@@ -42,6 +42,8 @@ COMMANDS = {
     "compare": ["BASE", "HEAD", "--out"],
     "merge": ["SHARD", "--out"],
     "render": ["report.json", "--format", "--language", "--template"],
+    "show": ["REPORT", "CASE", "--language"],
+    "open": ["REPORT", "CASE", "--language", "--print"],
     "publish": ["report.json"],
     "check": ["PATH"],
     "baseline": [],

@@ -38,6 +38,7 @@ ELSEWHERE = {
     "commands/options": "end_to_end/test_entry_point",
     "commands/record": "end_to_end/test_new_user",
     "commands/run": "end_to_end/test_run",
+    "commands/show": "end_to_end/test_show",
     "compare/stats/tabulate": "unit/compare/stats/test_exact",
     "compare/terms": "unit/compare/test_next_runs",
     "criteria/base/judged": "unit/criteria/base/test_judged_items",

@@ -12,10 +12,16 @@ import pytest
 from tests.situations import SITUATIONS
 
 GOLDEN = Path(__file__).parents[2] / "golden"
-VIEWS = sorted(path for path in GOLDEN.glob("*/*.ja.*") if path.suffix != ".json")
+MADE_HARMLESS = "hostile"
+"""Where others' words are changed so much that they are not known again."""
+VIEWS = sorted(
+    path
+    for path in GOLDEN.glob("*/*.ja.*")
+    if path.suffix != ".json" and path.parent.name != MADE_HARMLESS
+)
 NOT_PROSE = re.compile(
-    r"<style>.*?</style>|<script>.*?</script>|<pre.*?</pre>|<!--.*?-->|`{3,}.*?`{3,}"
-    r"|<code>.*?</code>|`[^`\n]*`",
+    r"<style>.*?</style>|<script.*?</script>|<pre.*?</pre>|<!--.*?-->|`{3,}.*?`{3,}"
+    r"|<code>.*?</code>|`[^`\n]*`|\]\([^)\s]*\)|\b\w+(?:\.\w+|\[\d*\])+",
     re.DOTALL,
 )
 READ_IN_TAGS = re.compile(r'\b(?:message|title|placeholder|aria-label)="([^"]*)"')
@@ -41,7 +47,7 @@ def quoted(value: Any, name: str = "") -> Iterator[str]:
 def words_in(value: Any) -> Iterator[str]:
     """All texts, whatever they are called."""
     if isinstance(value, str):
-        yield value
+        yield from (value, *value.splitlines())
     elif isinstance(value, dict | list):
         for inner in value.values() if isinstance(value, dict) else value:
             yield from words_in(inner)
