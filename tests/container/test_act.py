@@ -13,7 +13,7 @@ import pytest
 from tests.container.change import CASES, Change, break_paris, desk
 from tests.container.engine import ROOT, Engine, Figures
 from tests.container.workflow import ACTION, CHECKOUT, Act, acting
-from tests.project import GRADEGATE, Project, case, eval_set, turn
+from tests.project import GRADEGATE, Project, case, eval_set, scripted, turn
 from tests.standins.gemini.server import KEY, GeminiStandin
 from tests.standins.github import GitHubStandIn
 
@@ -147,6 +147,32 @@ def test_what_init_writes_runs_as_it_is(
     assert "saved: gradegate.sqlite" in log
     assert "uploaded: report.json" in log
     assert "uploaded: report.html" in log
+
+
+def test_the_shards_that_init_writes_come_together(
+    tmp_path: Path, act: Act, github: GitHubStandIn, figures: Figures
+) -> None:
+    """A matrix of jobs, artifacts that carry what they ran, and one job that decides."""
+    project = scripted(tmp_path / "repo", CASES)
+    sha = _released(tmp_path / "github" / ACTION)
+    server = {"GITHUB_SERVER_URL": f"file://{tmp_path / 'github'}"}
+    words = ["init", "--shards", "2", "--repo", str(project.root)]
+    subprocess.run([GRADEGATE, *words], env={**os.environ, **server}, check=True)
+    project.commit("gradegate init")
+    break_paris(project)
+    change = Change(project, github)
+    with figures.timed("act: two shards and the job that merges them"):
+        code, log = act.pull_request(project.root, change, sha)
+    assert code == 1, log
+    for number in (1, 2):
+        assert f"shard {number}/2 done" in log
+        assert (act.artifacts / f"gradegate-shard-{number}/shard-{number}-of-2.json").is_file()
+        assert f"gradegate-shard-{number}/shard-{number}-of-2.json" in log
+    (comment,) = github.comments(1)
+    assert "paris" in comment.body
+    (check,) = github.check_runs(change.head)
+    assert (check.status, check.conclusion) == ("completed", "failure")
+    assert "uploaded: report.json" in log
 
 
 @pytest.mark.parametrize("owner", ["stranger", "octo"])

@@ -28,6 +28,10 @@ inputs:
   run-id: {{required: false}}
   github-token: {{required: false}}
   include-hidden-files: {{required: false}}
+  lookup-only: {{required: false}}
+  overwrite: {{required: false}}
+  pattern: {{required: false}}
+  retention-days: {{required: false}}
 runs:
   using: composite
   steps:
@@ -36,6 +40,8 @@ runs:
       shell: bash
       env:
         TAKEN: ${{{{ inputs.path }}}}
+        NAME: ${{{{ inputs.name }}}}
+        PATTERN: ${{{{ inputs.pattern }}}}
 """
 _STANDINS = {
     "actions/cache": {
@@ -43,9 +49,16 @@ _STANDINS = {
         "save": 'ls -R "$TAKEN" | sed "s/^/saved: /"',
         ".": 'echo "cached: $TAKEN"',
     },
-    "actions/upload-artifact": {".": 'ls "$TAKEN" | sed "s/^/uploaded: /"'},
+    # Artifacts lie in a folder that all jobs' machines see, as GitHub's lie on its servers.
+    "actions/upload-artifact": {
+        ".": 'mkdir -p "/artifacts/$NAME"; cp -r "$TAKEN" "/artifacts/$NAME"; '
+        'ls "$TAKEN" | sed "s/^/uploaded: /"'
+    },
     "actions/download-artifact": {
-        ".": 'mkdir -p "$TAKEN" && cp "$GITHUB_ACTION_PATH/report.json" "$TAKEN"'
+        ".": 'mkdir -p "$TAKEN"; '
+        'if [ "$PATTERN" ]; then cp -r /artifacts/$PATTERN "$TAKEN"; '
+        'else cp "$GITHUB_ACTION_PATH/report.json" "$TAKEN"; fi; '
+        'find "$TAKEN" -type f | sed "s/^/downloaded: /"'
     },
 }
 
@@ -60,6 +73,11 @@ class Act:
     folder: Path
     environ: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def artifacts(self) -> Path:
+        """What the jobs have uploaded."""
+        return self.folder / "artifacts"
+
     def pull_request(self, repository: Path, change: Change, ref: str) -> tuple[int, str]:
         """Run what a pull request starts; the exit code and the log."""
         return self.run(repository, "pull_request", change.payload, ref)
@@ -70,6 +88,7 @@ class Act:
         """Run what an event starts; the exit code and the log."""
         file = self.folder / "event.json"
         file.write_text(json.dumps(payload))
+        self.artifacts.mkdir(exist_ok=True)
         given = {
             "GITHUB_API_URL": self.github.url,
             "GITHUB_SERVER_URL": self.github.url,
@@ -79,6 +98,7 @@ class Act:
             *(act_program(), event, "--eventpath", str(file), "--pull=false", "--rm"),
             *("--platform", f"ubuntu-latest={self.engine.runner_image()}", "--network", "host"),
             *("--container-daemon-socket", "-", "--secret", f"GITHUB_TOKEN={JOB_TOKEN}"),
+            *("--container-options", f"-v {self.artifacts}:/artifacts"),
             *(word for pair in (given | dict(self.environ)).items()
               for word in ("--env", "=".join(pair))),
             *(word for place in self._local(repository, ref)

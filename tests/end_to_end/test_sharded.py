@@ -221,3 +221,33 @@ def test_what_does_not_go_together_is_refused(tmp_path: Path) -> None:
     done = project.gradegate("run", "--shard", "1/2")
     assert done.returncode == 2
     assert "--out DIR" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_second_matrix_makes_what_the_merge_wants(tmp_path: Path, github: GitHubStandIn) -> None:
+    """Asked for where there is much; the job that decides makes nothing then, and says the same."""
+    names = [f"case-{number:02}" for number in range(16)]
+    change = regressed(tmp_path, github, *names)
+    matrix = of_pull_request(change)
+    matrix.run((1, 2), total=2)
+    asked = matrix.merge(confirm_shards="2")
+    assert asked.returncode == 0, asked.stderr
+    assert change.runner.outputs == {"confirm-matrix": '["1/2", "2/2"]'}
+    assert github.comments(1) == []
+    for shard in ("2/2", "1/2"):
+        done = matrix.merge(shard=shard)
+        assert done.returncode == 0, done.stderr
+        assert f"confirming shard {shard} done: 8 cases" in done.stderr
+        shutil.copy(change.runner.written("shard"), matrix.artifacts)
+    log = change.project.listen()
+    decided = matrix.merge()
+    assert decided.returncode == 1, decided.stderr
+    assert change.runner.outputs["confirm-matrix"] == "[]"
+    assert log.runs() == []
+    merged = matrix.report()
+    assert [case["eval_id"] for case in merged["cases"] if worse(case)] == names
+    matrix.clean()
+    assert change.run().returncode == 1
+    assert timeless(matrix.report()) == timeless(merged)
+    (check,) = github.check_runs(change.head)
+    assert check.conclusion == "failure"

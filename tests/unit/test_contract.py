@@ -91,7 +91,13 @@ def test_only_the_token_is_required_and_it_has_a_default() -> None:
 def test_the_actions_outputs_are_those_that_are_written() -> None:
     """Addresses are added once they are known."""
     report = Report(decision=Decision(state=State.PASS))
-    written = {*outputs_of(report, Path("out")), "shard", "comment-url", "check-url"}
+    written = {
+        *outputs_of(report, Path("out")),
+        "shard",
+        "confirm-matrix",
+        "comment-url",
+        "check-url",
+    }
     assert set(ACTION["outputs"]) == written
 
 

@@ -1,6 +1,7 @@
 """Which runs to have: one pure function of what there is."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from gradegate.compare.case_results import PairedResult, outcomes, paired_results
 from gradegate.compare.confirm import Settled, settle
@@ -30,6 +31,24 @@ def wanted_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
         return begin
     terms, runs = with_sound_base(terms, refreshed(runs))
     return runs.missing(extra_passes(terms, runs)) or fresh_runs(terms, runs)
+
+
+def wanted_of_part(
+    terms: Terms, begin: Collection[RunRequest], cases: Collection[CaseKey], parts: int, runs: Runs
+) -> tuple[RunRequest, ...]:
+    """Of what is wanted next, the part of these cases, and what may be wanted of them after it.
+
+    How strict the test is hangs on all suspects, of which the other parts screen theirs at the same
+    time: it is taken to be as strict as if each part had as many. What turns out to be too
+    much nobody takes in; what is too little, the job that decides makes itself.
+    """
+    first = runs.missing(one for one in begin if one.case in cases)
+    if first or not all(one.role in _FRESH for one in begin):
+        return first
+    sound, now = with_sound_base(terms, refreshed(runs))
+    gate = sound.gate.model_copy(update={"alpha": sound.gate.alpha / parts})
+    own = tuple(pair for pair in sound.pairs if pair.key in cases)
+    return fresh_runs(replace(sound, pairs=own, gate=gate), now)
 
 
 def first_pass(terms: Terms) -> Iterator[RunRequest]:

@@ -7,7 +7,15 @@ from pydantic import SecretStr
 
 from gradegate.model.base import Value
 from gradegate.model.errors import InputError
-from gradegate.model.overrides import READERS, Overrides, Shard, read_choice, read_shard, read_text
+from gradegate.model.overrides import (
+    READERS,
+    Overrides,
+    Shard,
+    read_choice,
+    read_count,
+    read_shard,
+    read_text,
+)
 from gradegate.model.report import ReasonKind
 from gradegate.model.settings import CommentWhen, Language
 
@@ -40,6 +48,7 @@ class Inputs(Value):
     check_name: str = "gradegate"
     shard: Shard | None = None
     shards_dir: str = ".gradegate/shards"
+    confirm_shards: int | None = None
     store: str | None = None
     working_directory: str = "."
     report_dir: str = ".gradegate/report"
@@ -93,6 +102,7 @@ _READ: dict[str, Callable[[str, str], object]] = {
     "check_name": read_text,
     "shard": read_shard,
     "shards_dir": read_text,
+    "confirm_shards": read_count,
     "store": read_text,
     "working_directory": read_text,
     "report_dir": read_text,

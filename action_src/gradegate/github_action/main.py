@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from gradegate import wiring
+from gradegate import locales, wiring
 from gradegate.compare.next_runs import BASELINE_RUNS
 from gradegate.files.report_json import read_report
 from gradegate.github_action.acceptance import acceptance_of
@@ -26,6 +26,7 @@ from gradegate.github_action.step import REPORT_FILE, WorkflowStep
 from gradegate.model.errors import InputError
 from gradegate.model.report import Report
 from gradegate.model.settings import ReportSettings
+from gradegate.pipeline.confirming import NO_MATRIX, matrix_for, run_confirming, runs_wanted
 from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept, run_shard
 from gradegate.pipeline.prepare import EvaluationRequest
 from gradegate.pipeline.shards import shard_done, write_shard
@@ -106,11 +107,25 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
             token=token.get_secret_value(),
             warnings=accepted.warnings,
         )
+        if plan.merges and step.inputs.confirm_shards and _asks_for_a_matrix(request, step):
+            return 0
         with wiring.services(step.machine(repo), step.store) as services:
             evaluation = run_until_signal(evaluate(request, services))
         views = render_views(evaluation.report, step.view_options(evaluation.settings))
         views.write(step.report_folder, evaluation.results)
         return destination.publish(evaluation, views)
+
+
+def _asks_for_a_matrix(request: EvaluationRequest, step: WorkflowStep) -> bool:
+    """Leave the runs that are wanted to other jobs, where there are many; another one decides."""
+    with wiring.services(step.machine(request.repo), step.store) as services:
+        runs = run_until_signal(runs_wanted(request, services))
+    matrix = matrix_for(runs, step.inputs.confirm_shards or 0)
+    if matrix == NO_MATRIX:
+        return False
+    step.ask_for(matrix)
+    step.say(f"gradegate: {locales.some(runs, 'run')} to confirm what looks worse: a second matrix")
+    return True
 
 
 def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
@@ -162,12 +177,17 @@ def _run_shard(plan: RunShard, step: WorkflowStep) -> int:
         repo=repo,
         revisions=plan.revisions,
         overrides=step.inputs.overrides,
+        shards=step.shards_folder if plan.confirms else None,
         folder=step.inputs.working_directory,
         token=token.get_secret_value() if token else None,
     )
     at_least = BASELINE_RUNS if plan.keeps else 1
     with wiring.services(step.machine(repo), step.store) as services:
-        outcome = run_until_signal(run_shard(request, services, plan.shard, at_least))
+        outcome = run_until_signal(
+            run_confirming(request, services, plan.shard)
+            if plan.confirms
+            else run_shard(request, services, plan.shard, at_least)
+        )
     file = write_shard(step.report_folder, outcome)
     step.finish_shard(file)
     step.say(f"gradegate: {shard_done(outcome)}")

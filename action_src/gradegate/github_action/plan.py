@@ -60,6 +60,8 @@ class RunShard(Value):
     shard: Shard
     keeps: bool = False
     """Whether this is a baseline's part, which is measured more than once."""
+    confirms: bool = False
+    """Whether this is a part of what the merge of others wants to be run."""
 
 
 class Publish(Value):
@@ -134,9 +136,11 @@ def _merge(event: Event) -> Plan:
 def _part(plan: Plan, shard: Shard) -> Plan:
     """One part of what was planned."""
     match plan:
-        case Evaluate(merges=True) | Baseline(merges=True):
+        case Evaluate(merges=True):
+            return RunShard(revisions=plan.revisions, shard=shard, confirms=True)
+        case Baseline(merges=True):
             return Refuse(
-                reason="`mode: merge` decides by all shards: leave `shard` out of its step"
+                reason="a baseline confirms nothing: leave `shard` out beside `mode: merge`"
             )
         case Evaluate():
             return RunShard(revisions=plan.revisions, shard=shard)

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 
 from gradegate.files.credentials import known_secrets
-from gradegate.github_action.inputs import Inputs
+from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.model.errors import InputError
 from gradegate.model.masking import SecretMasker
 from gradegate.model.report import Report
@@ -192,13 +192,19 @@ class WorkflowStep:
 
     def finish(self, report: Report, views: Views, urls: Mapping[str, str]) -> None:
         """Outputs, step summary and log, as rendered."""
-        self._write_outputs({**outputs_of(report, self._in_outputs(self.report_folder)), **urls})
+        merged = {"confirm-matrix": "[]"} if self.inputs.mode is Mode.MERGE else {}
+        written = outputs_of(report, self._in_outputs(self.report_folder))
+        self._write_outputs({**written, **merged, **urls})
         self.append_summary(views.summary)
         self.say(views.text)
 
     def finish_shard(self, file: Path) -> None:
         """The one output of a shard: what a later step uploads."""
         self._write_outputs({"shard": str(self._in_outputs(file))})
+
+    def ask_for(self, matrix: str) -> None:
+        """The one output of a merge that leaves what it wants to other jobs."""
+        self._write_outputs({"confirm-matrix": matrix})
 
     def _write_outputs(self, outputs: Mapping[str, str]) -> None:
         if path := self.environ.get("GITHUB_OUTPUT"):

@@ -58,6 +58,8 @@ class ShardFile(Value):
     schema_: Literal["gradegate/shard/v1"] = Field(default=SHARD_SCHEMA, alias="schema")
     shard: Shard
     origin: Origin
+    confirms: bool = Field(default=False, exclude_if=not_)
+    """Whether it made what a merge asked for, and no part of the first pass."""
     cases: tuple[CaseKey, ...] = ()
     """Those that are this shard's to run."""
     runs: tuple[RunOfShard, ...] = ()
@@ -72,4 +74,5 @@ class ShardFile(Value):
     @property
     def name(self) -> str:
         """What the file is called."""
-        return f"shard-{self.shard.number}-of-{self.shard.total}.json"
+        kind = "confirm" if self.confirms else "shard"
+        return f"{kind}-{self.shard.number}-of-{self.shard.total}.json"

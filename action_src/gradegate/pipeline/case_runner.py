@@ -100,6 +100,14 @@ class CaseRunner:
             self._occurrences[side, key].load(run.result.run, one.asked)
             self.runs.add(side, key, run)
 
+    def keep(self, runs: Iterable[RunOfShard], ran: Iterable[SideName]) -> None:
+        """Have runs of another machine in the journal, for when they are wanted."""
+        self._ran.update(ran)
+        for one in runs:
+            agent = self.sides.get(one.side, {}).get(one.result.key.suite)
+            if agent is not None and agent.runner.rerunnable:
+                self._journal.load(agent.identity, self._cases[one.result.key], one.scored())
+
     def made(self) -> Iterator[RunOfShard]:
         """All runs so far, for another machine to load."""
         for side in SIDES:

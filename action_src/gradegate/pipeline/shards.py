@@ -104,7 +104,8 @@ def shard_done(outcome: ShardOutcome) -> str:
     """What a shard did, in a line."""
     file = outcome.file
     cases, runs = locales.some(len(file.cases), "case"), locales.some(len(file.runs), "run")
-    return f"shard {file.shard} done: {cases}, {runs}; the merge of all shards decides"
+    what = "confirming shard" if file.confirms else "shard"
+    return f"{what} {file.shard} done: {cases}, {runs}; the merge of all shards decides"
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,8 @@ class ShardSet:
 
     files: tuple[ShardFile, ...] = ()
     """Those that belong here, by their numbers."""
+    confirming: tuple[ShardFile, ...] = ()
+    """Those of a second matrix: what is missing of them is made here."""
     troubles: tuple[Notice, ...] = ()
     """Why they are not all the parts of this evaluation, each once."""
 
@@ -122,13 +125,18 @@ class ShardSet:
             for key, answer in file.answers.items():
                 store.put(ANSWER, key, answer)
             runner.load(file.runs, file.ran)
+        for file in self.confirming:
+            for key, answer in file.answers.items():
+                store.put(ANSWER, key, answer)
+            runner.keep(file.runs, file.ran)
 
     def add_costs_to(self, runner: CaseRunner) -> None:
         """What was run elsewhere was paid for too, and may have to be told of."""
         if not self.files:
             return
-        runner.usage = added_up([*(file.usage for file in self.files), runner.usage])
-        told = [*runner.warnings, *(one for file in self.files for one in file.notices)]
+        files = (*self.files, *self.confirming)
+        runner.usage = added_up([*(file.usage for file in files), runner.usage])
+        told = [*runner.warnings, *(one for file in files for one in file.notices)]
         runner.warnings = tuple({one.text: one for one in told}.values())
 
 
@@ -138,7 +146,8 @@ def read_shards(folder: Path | None, prepared: Prepared) -> ShardSet:
         return ShardSet()
     found: list[tuple[str, ShardFile]] = []
     unreadable = []
-    for path in sorted(folder.rglob("shard-*.json")):
+    paths = [path for kind in ("shard", "confirm") for path in folder.rglob(f"{kind}-*.json")]
+    for path in sorted(paths):
         try:
             found.append((path.relative_to(folder).as_posix(), read_shard_file(path)))
         except InputError as error:
@@ -146,11 +155,14 @@ def read_shards(folder: Path | None, prepared: Prepared) -> ShardSet:
     found.sort(key=lambda one: (one[1].shard.total, one[1].shard.number, one[0]))
     ours = origin_of(prepared)
     strangers = [told for name, file in found for told in _strange(name, file, ours)]
-    known = [one for one in found if one[1].origin == ours]
+    ours_too = [one for one in found if one[1].origin == ours]
+    known = [one for one in ours_too if not one[1].confirms]
+    confirming = tuple(file for _, file in ours_too if file.confirms)
     cases = [pair.key for pair in prepared.pairs if pair.head]
     cut_troubles = list(_incomplete([file for _, file in known])) or list(_miscut(known, cases))
     files = {file.shard.number: file for _, file in known}
-    return ShardSet(tuple(files.values()), (*unreadable, *strangers, *cut_troubles))
+    troubles = (*unreadable, *strangers, *cut_troubles)
+    return ShardSet(tuple(files.values()), confirming, troubles)
 
 
 def _strange(name: str, file: ShardFile, ours: Origin) -> Iterator[Notice]:

@@ -9,13 +9,14 @@ from gradegate.compare.next_runs import (
     fresh_runs,
     merged,
     passes_made,
+    wanted_of_part,
     wanted_runs,
 )
 from gradegate.compare.pairing import Pair
 from gradegate.compare.terms import Terms
 from gradegate.model.evalset import Case, CaseKey
 from gradegate.model.report import Verdict
-from gradegate.model.runs import Role, RunRequest, Runs, SideName
+from gradegate.model.runs import SIDES, Role, RunRequest, Runs, SideName
 from gradegate.model.settings import Gate
 from tests.oracle.worlds import World
 from tests.runs import MATCH, TOOLS, a_case, add, both, runs_of, scored, terms_of
@@ -282,3 +283,34 @@ def test_a_job_that_reads_its_runs_back_goes_on_where_it_was() -> None:
                 make(world, runs, one)
                 left = runs.missing(wanted_runs(world.terms, runs))
                 assert left == missing[number:], world.seed
+
+
+def test_parts_of_what_is_wanted_are_the_whole() -> None:
+    """Of suspects to be screened; and each part goes on with its own, with no look at others."""
+    cases = [a_case(name) for name in "abcd"]
+    terms, runs = begun([(case, "p", "f") for case in cases])
+    begin = wanted_runs(terms, runs)
+    parts = [{case.key for case in half} for half in (cases[:2], cases[2:])]
+    asked = [wanted_of_part(terms, begin, part, 2, runs) for part in parts]
+    assert sorted([*asked[0], *asked[1]]) == sorted(begin)
+    assert [{one.case for one in each} for each in asked] == parts
+    for case in cases[:2]:
+        add(runs, "head", case, Role.SCREEN, "fff")
+    more = wanted_of_part(terms, begin, parts[0], 2, runs)
+    assert {(one.case, one.role) for one in more} == {(key, Role.CONFIRM) for key in parts[0]}
+    for case in cases[2:]:
+        add(runs, "head", case, Role.SCREEN, "fff")
+    in_all = {(one.side, one.case): one.total for one in wanted_runs(terms, runs)}
+    assert all(one.total >= in_all[one.side, one.case] for one in more)
+
+
+def test_a_part_of_a_full_pass_is_that_and_no_more() -> None:
+    """What comes after it hangs on all of the cases."""
+    cases = [a_case(name) for name in "ab"]
+    terms, runs = begun([(case, "p", "f") for case in cases])
+    begin = [RunRequest(side, case.key, Role.AGAIN, 1) for case in cases for side in SIDES]
+    part = {cases[0].key}
+    assert wanted_of_part(terms, begin, part, 2, runs) == tuple(begin[:2])
+    for side in SIDES:
+        add(runs, side, cases[0], Role.AGAIN, "p")
+    assert wanted_of_part(terms, begin, part, 2, runs) == ()

@@ -190,8 +190,12 @@ def test_where_there_is_nothing_to_do_no_shard_has_anything(event: Event) -> Non
         assert plan_for(event, inputs) == plan_for(event, Inputs())
 
 
-def test_a_part_of_the_merge_is_refused() -> None:
-    """One job decides."""
-    plan = plan_for(OPEN, Inputs(mode=MERGE, shard=PART))
+def test_a_part_of_the_merge_confirms() -> None:
+    """For a second matrix; a baseline has nothing to confirm."""
+    usual = plan_for(OPEN, Inputs())
+    assert isinstance(usual, Evaluate)
+    part = plan_for(OPEN, Inputs(mode=MERGE, shard=PART))
+    assert part == RunShard(revisions=usual.revisions, shard=PART, confirms=True)
+    plan = plan_for(PUSH, Inputs(mode=MERGE, shard=PART))
     assert isinstance(plan, Refuse)
     assert "leave `shard` out" in plan.reason
