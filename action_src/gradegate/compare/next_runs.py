@@ -43,7 +43,7 @@ def wanted_of_part(
     much nobody takes in; what is too little, the job that decides makes itself.
     """
     first = runs.missing(one for one in begin if one.case in cases)
-    if first or not all(one.role in _FRESH for one in begin):
+    if first or not all(one.role in FRESH for one in begin):
         return first
     sound, now = with_sound_base(terms, refreshed(runs))
     gate = sound.gate.model_copy(update={"alpha": sound.gate.alpha / parts})
