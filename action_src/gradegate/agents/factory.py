@@ -80,17 +80,29 @@ class SandboxedAgents:
         )
 
     def metrics_for(self, suite: Suite, side: Side) -> AdkMetrics:
-        """Who calls the user's own metrics of a suite."""
+        """Who calls the user's own metrics of a suite.
+
+        They have files and a user of their own: an agent must not reach what measures it.
+        """
+        apart = self._copy_of(side)
         return AdkMetrics(
             AgentEnvironment(
                 suite,
-                side.root,
-                self._sandbox(side, self._interpreter_of(suite)),
+                apart.root,
+                self._sandbox(apart, self._interpreter_of(suite)),
                 self._machine.cache / "environments",
                 self._machine.environ,
                 self._machine.agent_python,
             )
         )
+
+    def _copy_of(self, side: Side) -> Side:
+        """A side's files once more, as they are before an agent can write to them."""
+        top = side.top.with_name(f"{side.top.name}-metrics")
+        if not top.exists():
+            assert side.top not in self._sandboxes  # noqa: S101 - else they are the agent's
+            shutil.copytree(side.top, top, symlinks=True)
+        return Side(side.commit, top, top / side.root.relative_to(side.top))
 
     def _command(self, suite: Suite, side: Side, users: UserFactory) -> CommandAgent:
         assert suite.command is not None  # noqa: S101 - the caller looked

@@ -34,7 +34,7 @@ class AgentFactory(Protocol):
         ...
 
     def metrics_for(self, suite: Suite, side: Side) -> AbstractAsyncContextManager[MetricCaller]:
-        """Who calls the user's own metrics of a suite."""
+        """Who calls the user's own metrics of a suite; to be asked for before agents are."""
         ...
 
     def warnings(self) -> Sequence[Notice]:
@@ -82,8 +82,8 @@ async def open_runner(prepared: Prepared, services: Services) -> AsyncIterator[C
         async with AsyncExitStack() as agents:
             agents.enter_context(factory)
             warming = asyncio.create_task(asyncio.to_thread(warm_up, prepared.head.cases))
-            sides, warnings = await _sides(prepared, factory, judge, agents)
             metrics = await _metrics(prepared, factory, agents)
+            sides, warnings = await _sides(prepared, factory, judge, agents)
             runner = CaseRunner(
                 Journal(services.store, prepared.job, secrets),
                 judge,
