@@ -153,10 +153,18 @@ def _copied(agent: Path, into: Path, environ: Mapping[str, str]) -> tuple[Side, 
     try:
         repo = Repo.open(place, environ)
     except InputError:
-        shutil.copytree(place, into / place.name, symlinks=True)
-        return Side("", into, into), place.name
+        return _copied_alone(place, into)
+    if not place.is_relative_to(
+        repo.top.resolve()
+    ):  # git's own folder, with its work tree elsewhere
+        return _copied_alone(place, into)
     repo.export_worktree(into)
     return Side("", into, into), place.relative_to(repo.top.resolve()).as_posix()
+
+
+def _copied_alone(place: Path, into: Path) -> tuple[Side, str]:
+    shutil.copytree(place, into / place.name, symlinks=True)
+    return Side("", into, into), place.name
 
 
 def _trace(outcome: Trace | NotRun) -> Trace:
