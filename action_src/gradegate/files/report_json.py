@@ -21,6 +21,8 @@ def read_report(path: Path) -> Report:
     Raises:
         FileError: it is not; the message says where.
     """
+    if path.exists() and not path.is_file():
+        raise FileError(path, "is no file: this is no report of ours")
     if path.is_file() and path.stat().st_size > LARGEST:
         raise FileError(path, f"is larger than {LARGEST >> 20} MiB: this is no report of ours")
     document = parse(str(path), read_text(path, str(path)))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from gradegate import locales, wiring
 from gradegate.compare.next_runs import BASELINE_RUNS
+from gradegate.files.json_document import refuse_outside
 from gradegate.files.report_json import read_report
 from gradegate.github_action.acceptance import acceptance_of
 from gradegate.github_action.base_settings import report_settings_of_base
@@ -142,6 +143,7 @@ def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
             return 0
         audience = audience._replace(pull_request=number)
         with told(Destination(step, forge, audience)) as destination:
+            refuse_outside(file.parent, file.name)
             report = _refuse_acceptance(read_report(file))
             report = step.secrets.hide_in(report)
             settings = report_settings_of_base(forge, number, step.inputs)
