@@ -208,6 +208,12 @@ def test_at_a_terminal_a_shard_writes_files_and_another_run_decides(tmp_path: Pa
     whole = project.evaluate("--store", "../whole.sqlite")
     for name in ("report.json", "head.results.json", "base.results.json"):
         assert timeless(merged.read(name)) == timeless(whole.read(name))
+    done = project.gradegate("run", "--shard", "2/2", "--runs", "2", "--out", "../parts/other")
+    assert done.returncode == 0, done.stderr
+    mixed = [f"../parts/{name}/head.results.json" for name in ("1", "other")]
+    refused = project.gradegate("merge", *mixed)
+    assert refused.returncode == 2
+    assert "other settings, inputs or cases" in refused.stderr
     for side in ("head", "base"):
         parts = [f"../parts/{number}/{side}.results.json" for number in (2, 1)]
         assert project.gradegate("merge", *parts, "--out", "../m.json").returncode == 0

@@ -83,7 +83,7 @@ async def _scored(prepared: Prepared, outside: Services) -> Results:
     async with open_runner(prepared, outside) as runner:
         terms = terms_of(prepared, runner, outside.today)
         await runner.make_wanted(lambda _: first_pass(terms))
-    return runner.secrets.hide_in(runner.results("head", "", "", None))
+    return runner.secrets.hide_in(runner.results("head"))
 
 
 def _as_loaded(traces: Traces, loaded: LoadedSuite, given: Sequence[Path]) -> Traces:

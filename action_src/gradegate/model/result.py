@@ -150,6 +150,8 @@ class Results(Value):
     fingerprint: str = ""
     shard: str | None = None
     """Which part of the cases this is, such as `2/8`; None: all of them."""
+    configuration: str = Field(default="", exclude_if=not_)
+    """Of a part: a digest of the settings and inputs that held, the same for all parts."""
     cases: tuple[CaseResult, ...] = ()
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()

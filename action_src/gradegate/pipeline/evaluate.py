@@ -111,7 +111,10 @@ async def run_shard(
         usage=runner.usage,
         notices=tuple(runner.warnings),
     )
-    results = {side: _results(side, prepared, runner, shard) for side in runner.sides}
+    part_of = {"shard": str(shard), "configuration": whole.configuration}
+    results = {
+        side: _results(side, prepared, runner).model_copy(update=part_of) for side in runner.sides
+    }
     return ShardOutcome(file, results).masked(runner.secrets)
 
 
@@ -231,12 +234,9 @@ def _base_side(prepared: Prepared, runner: CaseRunner) -> BaseSide:
     return BaseSide(commit=base.side.commit, source=source, fingerprint=base.fingerprint)
 
 
-def _results(
-    side: SideName, prepared: Prepared, runner: CaseRunner, shard: Shard | None = None
-) -> Results:
+def _results(side: SideName, prepared: Prepared, runner: CaseRunner) -> Results:
     about = prepared.base if side == "base" and prepared.base else prepared.head
-    part = str(shard) if shard else None
-    return runner.results(side, about.side.commit, about.fingerprint, part)
+    return runner.results(side, about.side.commit, about.fingerprint)
 
 
 def _nothing_changed(prepared: Prepared) -> Report:

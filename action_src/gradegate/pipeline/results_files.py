@@ -112,6 +112,7 @@ def merge_results(shards: Shards) -> Results:
     """
     _same(shards, "commit")
     _same(shards, "fingerprint")
+    _same_configuration(shards)
     _complete(shards)
     _no_overlap(shards)
     cases = sorted(
@@ -136,6 +137,16 @@ def _same(shards: Shards, field: str) -> None:
             raise InputError(
                 f"{name} has the {field} {getattr(shard, field)!r} and {first_name} "
                 f"{getattr(first, field)!r}: merge the shards of one job"
+            )
+
+
+def _same_configuration(shards: Shards) -> None:
+    first_name, first = shards[0]
+    for name, shard in shards[1:]:
+        if shard.configuration != first.configuration:
+            raise InputError(
+                f"{name} was run with other settings, inputs or cases than {first_name}: merge the "
+                "shards of one job"
             )
 
 

@@ -79,7 +79,12 @@ def nothing_to_run(whole: Prepared, shard: Shard) -> ShardOutcome:
     """There are more shards than cases, or nothing is to be run at all."""
     sides: dict[SideName, PreparedSide | None] = {"head": whole.head, "base": whole.base}
     results = {
-        name: Results(commit=one.side.commit, fingerprint=one.fingerprint, shard=str(shard))
+        name: Results(
+            commit=one.side.commit,
+            fingerprint=one.fingerprint,
+            shard=str(shard),
+            configuration=whole.configuration,
+        )
         for name, one in sides.items()
         if one is not None
     }

@@ -62,6 +62,10 @@ def test_warnings_are_kept_once() -> None:
         ([shard(None, "a"), shard(None, "a")], "is in both 1.json and 2.json"),
         ([shard("1/2", "a"), shard("2/2", "b", commit="b" * 40)], "2.json has the commit 'bbb"),
         ([shard("1/2", "a"), shard("2/2", "b", fingerprint="g")], "2.json has the fingerprint 'g'"),
+        (
+            [shard("1/2", "a", configuration="x"), shard("2/2", "b", configuration="y")],
+            "2.json was run with other settings, inputs or cases than 1.json",
+        ),
     ],
 )
 def test_what_does_not_belong_together_is_refused(parts: list[Results], said: str) -> None:
