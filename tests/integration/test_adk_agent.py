@@ -28,6 +28,7 @@ from tests.integration.adk import (
     travel_cases,
     write,
 )
+from tests.integration.small_index import small_index
 from tests.places import open_place
 from tests.standins.gemini import Fault, GeminiStandin, always
 from tests.standins.travel_model import answer
@@ -88,12 +89,13 @@ async def test_the_example_does_what_its_eval_sets_say(desk: AdkAgent) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", ["2.0.0", "2.7.1"])
+@pytest.mark.parametrize("version", ["0.5.0", "1.0.0", "1.7.0", "1.18.0", "2.0.0", "2.7.1"])
 async def test_the_example_does_the_same_on_older_versions(
     place: Path, environments: Path, version: str
 ) -> None:
-    """The oldest that we run, and one between."""
-    root = write(side(place), {"travel_desk/requirements.txt": f"google-adk=={version}\n"})
+    """The oldest that we run, those without plugins and without apps, and some between."""
+    needs = f"google-adk=={version}\ndeprecated\n"  # which 0.5 and 1.0 import and do not ask for
+    root = write(side(place), {"travel_desk/requirements.txt": needs})
     suite, _ = travel_cases(root)
     with GeminiStandin(answer) as model:
         async with adk_agent(root, environments, model.environ, suite) as runner:
@@ -382,6 +384,24 @@ async def test_an_existing_interpreter_is_used_as_it_is(root: Path, environments
             (trace,) = await run_all(runner, [case("say hello")])
         assert "No module named 'google.adk'" in (trace.error or "")
         assert os.listdir(untouched) == []  # noqa: PTH208 - a moment's look in an async test
+
+
+async def test_a_google_adk_that_is_too_old_is_told_before_anything_is_run(
+    root: Path, place: Path, environments: Path
+) -> None:
+    """By its version, with the oldest that would do."""
+    index = small_index(place / "index", {"google-adk": "0.4.0"})
+    write(root, {"requirements.txt": f"--index-url {index}\ngoogle-adk==0.4.0\n"})
+    with Sandbox.for_side(root, [environments]) as sandbox:
+        async with AdkAgent(SUITE, root, sandbox, cache=environments, environ=os.environ) as agent:
+            told = await agent.prepare()
+            outcome = await agent.run(case("say hello"), 1)
+    assert told is not None
+    assert told.text == (
+        "google-adk 0.4.0 in the environment of `agents/doer` is too old for gradegate, which "
+        "needs 0.5.0 or newer: raise it in the agent's requirements"
+    )
+    assert isinstance(outcome, NotRun)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
-from gradegate.agents.environment import AgentEnvironment, worker_command
+from gradegate.agents.environment import AgentEnvironment, too_old, worker_command
 from gradegate.agents.launch import Limits
 from gradegate.agents.line_agent import CommandAgent
 from gradegate.agents.line_process import Answer, Failure
@@ -75,6 +75,8 @@ class AdkAgent:
         found = await self._environment.interpreter(place, folder)
         if isinstance(found, Notice):
             return found
+        if old := too_old(found.python, self._suite.agent):
+            return old
         command = worker_command("agent", folder, found, place)
         limits = Limits(memory_mb=self._suite.memory_mb)
         launch = self._environment.launch(command, limits)

@@ -1,5 +1,6 @@
 """The interpreter that has what a suite's agent needs."""
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,11 @@ from gradegate.model.notice import Notice, notice
 from gradegate.model.settings import Suite
 
 WORKER = Path(__file__).parent / "adk_worker"
+
+
+OLDEST_ADK = (0, 5, 0)
+"""The oldest google-adk that the worker runs."""
+_ADK = re.compile(r"google_adk-(\d+)\.(\d+)(?:\.(\d+))?")
 
 
 class Interpreter(NamedTuple):
@@ -74,6 +80,17 @@ class AgentEnvironment:
         checkout = self.sandbox.checkout
         outside = (p for p in (python, python.resolve()) if not p.is_relative_to(checkout))
         return next(filter(None, map(self.sandbox.blocked_at, outside)), None)
+
+
+def too_old(python: Path, agent: str | None) -> Notice | None:
+    """That the google-adk of a virtual environment is older than we can run."""
+    for about in python.parent.parent.glob("lib/python*/site-packages/google_adk-*.dist-info"):
+        found = _ADK.match(about.name)
+        version = tuple(int(number or 0) for number in found.groups()) if found else OLDEST_ADK
+        if version < OLDEST_ADK:
+            shown, oldest = (".".join(map(str, each)) for each in (version, OLDEST_ADK))
+            return notice("agent.adk_too_old", agent=agent, version=shown, oldest=oldest)
+    return None
 
 
 def worker_command(

@@ -24,6 +24,8 @@ class Loaded:
     """The exit stack that `get_agent_async` may hand out with the agent."""
     is_bound: bool = False
     """Whether it was made within an event loop, and may live in that one alone."""
+    notebook: Any = None
+    """What notes model calls where google-adk has no plugins: it hangs on the agents themselves."""
 
     @property
     def name(self) -> str:
@@ -81,12 +83,10 @@ def as_package(folder: Path) -> str:
 
 async def agent_in(module: ModuleType) -> Loaded | None:
     """What the module offers: an app before its agent, an agent before its maker."""
-    from google.adk.apps.app import App
-
     reset = getattr(module, "reset_data", None)
     reset = reset if callable(reset) else None
-    app = getattr(module, "app", None)
-    if isinstance(app, App):
+    app: Any = getattr(module, "app", None)
+    if is_app(app):
         return Loaded(app.root_agent, app, reset)
     agent = getattr(module, "root_agent", None)
     if agent is not None:
@@ -98,6 +98,15 @@ async def agent_in(module: ModuleType) -> Loaded | None:
     made = await made if inspect.isawaitable(made) else made
     agent, resources = made if isinstance(made, tuple) else (made, None)
     return Loaded(checked(agent, module), reset=reset, resources=resources, is_bound=True)
+
+
+def is_app(value: Any) -> bool:
+    """Whether it is an application of google-adk's, which knows them since 1.14."""
+    try:
+        from google.adk.apps.app import App
+    except ImportError:
+        return False
+    return isinstance(value, App)
 
 
 def checked(agent: Any, module: ModuleType) -> Any:

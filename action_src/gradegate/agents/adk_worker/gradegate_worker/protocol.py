@@ -80,7 +80,8 @@ class Worker:
         if isinstance(self.loaded, dict):
             return
         last = await open_session(self.loaded, {})
-        await last.runner.close()
+        if hasattr(last.runner, "close"):
+            await last.runner.close()
         if hasattr(self.loaded.resources, "aclose"):
             await self.loaded.resources.aclose()
 

@@ -53,8 +53,8 @@ def step(event: Any, *, is_final: bool) -> Json:
         "author": event.author,
         "content": None if told_elsewhere else dump(event.content),
         "grounding_metadata": dump(event.grounding_metadata),
-        "usage_metadata": dump(event.usage_metadata),
-        "model_version": event.model_version,
+        "usage_metadata": dump(getattr(event, "usage_metadata", None)),
+        "model_version": getattr(event, "model_version", None),
     }
 
 

@@ -1,5 +1,6 @@
 """Conversations with an agent, through ADK's own runner."""
 
+import inspect
 import time
 import uuid
 from collections.abc import Iterator, Sequence
@@ -13,43 +14,78 @@ from .serialization import Json, invocation
 _RETRIED = [408, 429, 500, 502, 503, 504]
 
 
-def make_notebook() -> Any:
-    """A plugin that notes what each agent was told and given, and has its model calls retried."""
-    from google.adk.plugins.base_plugin import BasePlugin
-    from google.genai import types
+class Notebook:
+    """Notes what each agent was told and given, and has its model calls retried."""
 
-    retry = types.HttpRetryOptions(
-        attempts=6, initial_delay=1.0, max_delay=30.0, exp_base=2.0, http_status_codes=_RETRIED
-    )
+    def __init__(self) -> None:
+        from google.genai import types
 
-    class Notebook(BasePlugin):  # type: ignore[misc] # google-adk is not where we are checked
-        def __init__(self) -> None:
-            super().__init__(name="gradegate_notebook")
-            self.asked: dict[tuple[str, str], Any] = {}
-            self.answered: dict[tuple[str, str], Any] = {}
+        self.asked: dict[tuple[str, str], Any] = {}
+        self.answered: dict[tuple[str, str], Any] = {}
+        self._retry = types.HttpRetryOptions(
+            attempts=6, initial_delay=1.0, max_delay=30.0, exp_base=2.0, http_status_codes=_RETRIED
+        )
 
+    async def before_model(self, callback_context: Any, llm_request: Any) -> None:
+        """Note what an agent's model is told."""
+        from google.genai import types
+
+        self.asked[callback_context.invocation_id, callback_context.agent_name] = llm_request
+        options = llm_request.config.http_options or types.HttpOptions()
+        options.retry_options = options.retry_options or self._retry
+        llm_request.config.http_options = options
+
+    async def after_model(self, callback_context: Any, llm_response: Any) -> None:
+        """Note that it answered."""
+        del llm_response
+        who = (callback_context.invocation_id, callback_context.agent_name)
+        if who in self.asked:
+            self.answered.setdefault(who, self.asked[who])
+
+    def take(self, invocation_id: str) -> Json:
+        """What each agent's model was first told in one turn, which is forgotten then."""
+        told = {n: r.config for (turn, n), r in self.answered.items() if turn == invocation_id}
+        for notes in (self.asked, self.answered):
+            for who in [who for who in notes if who[0] == invocation_id]:
+                del notes[who]
+        return told
+
+
+def noting(loaded: Loaded) -> tuple[Notebook, list[Any]]:
+    """A notebook for a session, and the plugins that write in it.
+
+    google-adk has plugins since 1.7; before that every session shares a notebook, in which the
+    agents' own callbacks write.
+    """
+    try:
+        from google.adk.plugins.base_plugin import BasePlugin
+    except ImportError:
+        if loaded.notebook is None:
+            loaded.notebook = Notebook()
+            for agent in agents_below(loaded.agent):
+                note_model_calls(agent, loaded.notebook)
+        return loaded.notebook, []
+    notebook = Notebook()
+
+    class Noting(BasePlugin):  # type: ignore[misc] # google-adk is not where we are checked
         async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
-            self.asked[callback_context.invocation_id, callback_context.agent_name] = llm_request
-            options = llm_request.config.http_options or types.HttpOptions()
-            options.retry_options = options.retry_options or retry
-            llm_request.config.http_options = options
+            await notebook.before_model(callback_context, llm_request)
 
         async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
-            del llm_response
-            who = (callback_context.invocation_id, callback_context.agent_name)
-            if who in self.asked:
-                self.answered.setdefault(who, self.asked[who])
+            await notebook.after_model(callback_context, llm_response)
 
-        def take(self, invocation_id: str) -> Json:
-            """What each agent's model was first told in one turn; all is forgotten then."""
-            told = {
-                name: r.config for (turn, name), r in self.answered.items() if turn == invocation_id
-            }
-            self.asked.clear()
-            self.answered.clear()
-            return told
+    return notebook, [Noting("gradegate_notebook")]
 
-    return Notebook()
+
+def note_model_calls(agent: Any, notebook: Notebook) -> None:
+    """Hang the notebook on an agent, before what hangs there already."""
+    if hasattr(agent, "before_model_callback"):
+        before, after = (
+            agent.canonical_before_model_callbacks,
+            agent.canonical_after_model_callbacks,
+        )
+        agent.before_model_callback = [notebook.before_model, *before]
+        agent.after_model_callback = [notebook.after_model, *after]
 
 
 @dataclass
@@ -57,7 +93,7 @@ class Session:
     """One conversation with the agent, in services of its own."""
 
     runner: Any
-    notebook: Any
+    notebook: Notebook
     user_id: str
     session_id: str
 
@@ -103,21 +139,26 @@ async def replay(history: Sequence[Json], loaded: Loaded, sessions: Any, session
 
     for number, event in enumerate(history):
         content, author = event.get("content"), event["author"]
-        own = author not in ("user", *names_below(loaded.agent))
+        own = author not in ("user", *(agent.name for agent in agents_below(loaded.agent)))
         noted = Event(
             author=loaded.agent.name if own else author,
             invocation_id=f"history-{number}",
             content=content and types.Content.model_validate(content),
             actions=EventActions(state_delta=event.get("state_delta") or {}),
         )
-        await sessions.append_event(session, noted)
+        await settled(sessions.append_event(session, noted))
 
 
-def names_below(agent: Any) -> Iterator[str]:
-    """Of an agent and of all that it can hand over to."""
-    yield agent.name
+def agents_below(agent: Any) -> Iterator[Any]:
+    """An agent and all that it can hand over to."""
+    yield agent
     for other in getattr(agent, "sub_agents", ()):
-        yield from names_below(other)
+        yield from agents_below(other)
+
+
+async def settled(value: Any) -> Any:
+    """What a service of google-adk's answers, at once as before 1.0 or when it is awaited."""
+    return await value if inspect.isawaitable(value) else value
 
 
 async def open_session(loaded: Loaded, start: Json, history: Sequence[Json] = ()) -> Session:
@@ -130,19 +171,21 @@ async def open_session(loaded: Loaded, start: Json, history: Sequence[Json] = ()
     from google.adk.runners import Runner
     from google.adk.sessions.in_memory_session_service import InMemorySessionService
 
-    notebook = make_notebook()
+    notebook, plugins = noting(loaded)
     if loaded.app:
-        plugins = [*loaded.app.plugins, notebook]
+        plugins = [*loaded.app.plugins, *plugins]
         what: Json = {"app": loaded.app.model_copy(update={"plugins": plugins})}
     else:
-        what = {"agent": loaded.agent, "plugins": [notebook]}
+        what = {"agent": loaded.agent, **({"plugins": plugins} if plugins else {})}
     app_name = start.get("app_name") or loaded.name
     sessions = InMemorySessionService()
-    session = await sessions.create_session(
-        app_name=app_name,
-        user_id=start.get("user_id") or "test_user_id",
-        state=start.get("state") or {},
-        session_id=start.get("session_id") or str(uuid.uuid4()),
+    session = await settled(
+        sessions.create_session(
+            app_name=app_name,
+            user_id=start.get("user_id") or "test_user_id",
+            state=start.get("state") or {},
+            session_id=start.get("session_id") or str(uuid.uuid4()),
+        )
     )
     await replay(history, loaded, sessions, session)
     runner = Runner(
