@@ -143,6 +143,42 @@ def test_a_dry_run_counts_as_people_do(project: Project) -> None:
     assert done.stdout.splitlines()[0] == "1 case"
 
 
+def test_a_dry_run_says_suite_by_suite_what_would_happen(project: Project) -> None:
+    """Who answers, to which sets, by which config and criteria, how often; the same as JSON."""
+    worse(project)
+    project.put("evals/test_config.json", '{"criteria": {"response_match_score": 0.5}}')
+    done = project.gradegate("run", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[:4] == [
+        "2 cases",
+        "suite desk: python3 agent.py",
+        "  runs: 4 to 68",
+        "  evals/basic.evalset.json: 2 cases, evals/test_config.json (response_match_score ≥ 0.5)",
+    ]
+    told = json.loads(project.gradegate("run", "--dry-run", "--json").stdout)
+    (suite,) = told["suites"]
+    assert (told["schema"], told["nothing_changed"]) == ("gradegate/dry-run/v1", False)
+    assert (suite["agent"], suite["runs"]) == ("python3 agent.py", {"least": 4, "most": 68})
+    assert suite["eval_sets"] == [
+        {
+            "eval_set": "evals/basic.evalset.json",
+            "cases": 2,
+            "config": "evals/test_config.json",
+            "criteria": {"response_match_score": 0.5},
+        }
+    ]
+    assert told["judge_calls"] == {"least": 0, "most": 0, "criteria": {}}
+    assert project.gradegate("run", "--json").returncode == 2
+
+
+def test_a_dry_run_on_main_tells_the_suites_all_the_same(project: Project) -> None:
+    """With nothing to run, as base and head are one."""
+    told = project.gradegate("run", "--dry-run").stdout.splitlines()
+    assert told[0] == "nothing changed between base and head: nothing would be run or asked"
+    assert told[2:4] == ["suite desk: python3 agent.py", "  runs: 0"]
+    assert "no config: google-adk's defaults (tool_trajectory_avg_score ≥ 1, " in told[4]
+
+
 @pytest.mark.parametrize("arguments", [["run", "--base", "none"], ["demo"]])
 def test_a_folder_that_cannot_be_written_is_found_out_before_the_work(
     project: Project, arguments: list[str]
@@ -257,14 +293,18 @@ def test_check_in_a_folder_of_the_project_checks_the_project(project: Project) -
     assert "is not below" in inside.gradegate("check", "../..").stderr
 
 
-def test_check_warns_of_eval_sets_that_no_agent_answers_to(project: Project) -> None:
-    """`run` would refuse them."""
+def test_check_refuses_eval_sets_that_no_agent_answers_to(project: Project) -> None:
+    """As `run` and the dry run do; all of them name the folders that hold an agent."""
     project.put("gradegate.toml", "")
     done = project.gradegate("check")
-    assert done.returncode == 0
-    assert done.stdout.startswith(f"{SET}:1:1: warning: no agent answers to it")
-    assert done.stderr.endswith("checked: 1 warning\n")
-    assert project.gradegate("run", "--base", "none").returncode == 2
+    assert done.returncode == 2
+    told = "no agent answers to suite `evals`: none is in a folder at or above its eval sets"
+    assert done.stdout.startswith(f"{SET}:1:1: error: {told}, and no other folder holds an ADK")
+    project.put("bots/desk/agent.py", "root_agent = None\n")
+    for arguments in (["check"], ["run", "--base", "none"], ["run", "--dry-run"]):
+        done = project.gradegate(*arguments)
+        assert done.returncode == 2
+        assert f"{told}; agents are in `bots/desk`; write `agent`" in done.stdout + done.stderr
 
 
 def test_what_builds_the_agents_environments_comes_with_the_package() -> None:

@@ -15,6 +15,7 @@ from gradegate.agents.landlock import isolation_of, network_not_held
 from gradegate.agents.launch import Limits
 from gradegate.agents.line_agent import CommandAgent
 from gradegate.agents.recorded import RecordedAgent
+from gradegate.agents.requirements import find_recipe
 from gradegate.agents.sandbox import Sandbox, shield_process
 from gradegate.agents.uids import may_switch
 from gradegate.agents.users import simulated_users, written_users
@@ -103,6 +104,16 @@ class SandboxedAgents:
             assert side.top not in self._sandboxes  # noqa: S101 - else they are the agent's
             shutil.copytree(side.top, top, symlinks=True)
         return Side(side.commit, top, top / side.root.relative_to(side.top))
+
+    def environment_of(self, suite: Suite, side: Side) -> Notice | None:
+        """What its interpreter has; None for programs, recordings and suites without an agent."""
+        if suite.traces is not None or suite.agent is None:
+            return None
+        if chosen := self._machine.agent_python or suite.python:
+            return notice("environment.interpreter", python=chosen)
+        place = side.root / suite.agent
+        recipe = find_recipe(side.root, place, suite.requirements, side.top)
+        return recipe if isinstance(recipe, Notice) else recipe.described()
 
     def _command(self, suite: Suite, side: Side, users: UserFactory) -> CommandAgent:
         assert suite.command is not None  # noqa: S101 - the caller looked

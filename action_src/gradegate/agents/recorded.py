@@ -93,6 +93,11 @@ class RecordedAgents:
         del suite, side
         return nullcontext(_no_environment)
 
+    def environment_of(self, suite: Suite, side: Side) -> Notice | None:
+        """A recording needs none."""
+        del suite, side
+        return None
+
     def isolation(self) -> Sequence[Notice]:
         """Nothing is run."""
         return ()

@@ -84,6 +84,28 @@ class Recipe:
             digest.update(len(raw).to_bytes(8) + raw)
         return digest.hexdigest()[:32]
 
+    def described(self) -> Notice:
+        """Where the needs are written down, and which Python is asked for."""
+        if self.kind is Kind.NOTHING:
+            return notice("environment.nothing", adk=DEFAULT_ADK)
+        file = self.file or self.folder / self.kind
+        where = file.relative_to(self.top).as_posix()
+        wanted = self._python_wanted()
+        if wanted is None:
+            return notice("environment.file", file=where)
+        return notice("environment.file_and_python", file=where, python=wanted)
+
+    def _python_wanted(self) -> str | None:
+        for folder in (self.folder, *self.folder.parents):
+            if not folder.is_relative_to(self.top):
+                break
+            if (pinned := folder / ".python-version").is_file():
+                return _text(pinned).strip() or None
+        project = self.folder / "pyproject.toml"
+        content = _toml(project) if project.is_file() else {}
+        wanted = content.get("project", {}).get("requires-python")
+        return wanted if isinstance(wanted, str) else None
+
     def _contents(self) -> Iterator[str | bytes]:
         for name in sorted(self.files()):
             path = self.top / name

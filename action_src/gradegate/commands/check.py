@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from gradegate import locales
-from gradegate.evalsets.lint import agentless
 from gradegate.evalsets.lint import check as lint
+from gradegate.evalsets.lint import without_agents
 from gradegate.files.settings_toml import SETTINGS_FILE
 from gradegate.model.errors import InputError
 from gradegate.report.escape import terminal
@@ -29,7 +29,7 @@ def check(options: Namespace, environ: Mapping[str, str]) -> int:
     root = _project(Path.cwd(), environ)
     checked = lint(root, [_within(root, path) for path in options.paths], environ)
     levels: Counter[str] = Counter(finding.level for finding in checked.findings)
-    more = () if options.paths or levels["error"] else tuple(agentless(root))
+    more = () if options.paths or levels["error"] else tuple(without_agents(root))
     levels.update(finding.level for finding in more)
     for finding in (*checked.findings, *more):
         here = os.path.relpath(root / finding.path)

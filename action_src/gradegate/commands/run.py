@@ -1,6 +1,7 @@
 """`gradegate run`: the whole evaluation at a terminal. `gradegate baseline`: one side, kept."""
 
 import asyncio
+import json
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from gradegate.pipeline.prepare import CaseFilter, EvaluationRequest
 from gradegate.pipeline.shards import shard_done, write_shard
 from gradegate.ports import Machine
 from gradegate.progress import run_until_signal
+from gradegate.report.escape import terminal
 from gradegate.report.render import EXIT_CODES, ViewOptions, render_views, writable
 from gradegate.sides.checkout import Revisions
 from gradegate.sides.git import NO_BASE, Repo
@@ -83,6 +85,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--dry-run", action="store_true", help="say what it would run and ask, and do neither"
     )
+    parser.add_argument("--json", action="store_true", help="with --dry-run: say it as JSON")
 
 
 def add_baseline_arguments(parser: ArgumentParser) -> None:
@@ -117,8 +120,10 @@ def run(options: Namespace, environ: Mapping[str, str]) -> int:
         answers=options.answers,
     )
     store = store_path(environ, options.store)
+    if options.json and not options.dry_run:
+        raise InputError("`--json` goes with `--dry-run`; a run's own JSON is written with `--out`")
     if options.dry_run:
-        return _dry_run(request, machine, store)
+        return _dry_run(request, machine, store, as_json=options.json)
     if options.shard is not None:
         return _run_shard(request, machine, store, options)
     if options.out is not None:
@@ -145,13 +150,16 @@ def _run_shard(
     return 0
 
 
-def _dry_run(request: EvaluationRequest, machine: Machine, store: Path) -> int:
-    from gradegate.pipeline.dry_run import dry_run, told
+def _dry_run(request: EvaluationRequest, machine: Machine, store: Path, *, as_json: bool) -> int:
+    from gradegate.pipeline.dry_run import dry_run
 
     with services(machine, store) as outside:
         done = asyncio.run(dry_run(request, outside, memory_store()))
-    for line in told(done):
-        print(line)  # noqa: T201 - the command's answer
+    if as_json:
+        print(json.dumps(done.as_json(), ensure_ascii=False, indent=1))  # noqa: T201 - the command's answer
+        return 0
+    for line in done.lines():
+        print(terminal(line))  # noqa: T201 - the command's answer
     return 0
 
 

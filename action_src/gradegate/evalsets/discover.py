@@ -80,6 +80,14 @@ def is_agent_folder(folder: Path) -> bool:
     )
 
 
+def agent_folders(root: Path) -> list[str]:
+    """Every folder in which ADK would find an agent, sorted."""
+    marks = {"agent.py", "__init__.py", "root_agent.yaml"}
+    files = (PurePosixPath(name) for name in files_below(root, ()))
+    folders = {file.parent.as_posix() for file in files if file.name in marks}
+    return sorted(folder for folder in folders if is_agent_folder(root / folder))
+
+
 def _matching(root: Path, pattern: str) -> Iterator[str]:
     parts = _parts(pattern)
     place = root.joinpath(*parts)

@@ -14,7 +14,7 @@ from gradegate.evalsets.discover import files_below, find
 from gradegate.evalsets.formats import is_eval_set_name
 from gradegate.evalsets.load import SetFolder, unused_configs
 from gradegate.evalsets.models import shut_down_models
-from gradegate.evalsets.project import read_project
+from gradegate.evalsets.project import agentless, read_project
 from gradegate.files.findings import Finding
 from gradegate.files.results_json import examine_traces, is_adk_result
 from gradegate.files.schema_errors import nearest
@@ -66,16 +66,11 @@ def check(
     return Checked(linter.files, tuple(sorted(linter.findings)), linter.configs)
 
 
-def agentless(root: Path) -> Iterator[Finding]:
-    """A warning for each suite that nothing answers to, at the first of its eval sets."""
-    for suite in read_project(root).suites:
-        if not (suite.agent or suite.command or suite.traces):
-            sets = find(root, suite.evals)
-            message = (
-                "no agent answers to it: there is none in a folder at or above it; write `agent`, "
-                f"`command` or `traces` for suite `{suite.name}` in gradegate.toml"
-            )
-            yield Finding(sets[0] if sets else SETTINGS_FILE, 1, 1, "warning", message)
+def without_agents(root: Path) -> Iterator[Finding]:
+    """An error for each suite that nothing answers to, at the first of its eval sets."""
+    for suite, message in agentless(root, read_project(root).suites):
+        sets = find(root, suite.evals)
+        yield Finding(sets[0] if sets else SETTINGS_FILE, 1, 1, "error", message)
 
 
 class _Linter:

@@ -3,11 +3,11 @@
 A suite that goes by another name on head than on base is no new one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from gradegate.evalsets.discover import discover_suites
+from gradegate.evalsets.discover import agent_folders, discover_suites
 from gradegate.evalsets.load import LoadedSuite, SetFolder, load_suite, unused_configs
 from gradegate.files.settings_toml import read_settings
 from gradegate.model.errors import InputError
@@ -15,6 +15,7 @@ from gradegate.model.notice import Notice, notice
 from gradegate.model.settings import Settings, Suite
 
 ONLY_SUITE = "evals"
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,30 @@ def load_all(
     unused = tuple(unused_configs(SetFolder(root), sets, used))
     loaded[0] = replace(loaded[0], findings=(*loaded[0].findings, *unused))
     return tuple(loaded)
+
+
+def agentless(root: Path, suites: Sequence[Suite]) -> Iterator[tuple[Suite, str]]:
+    """The suites that nothing answers to, and what to write for each."""
+    for suite in suites:
+        if not (suite.agent or suite.command or suite.traces):
+            message = f"no agent answers to suite `{suite.name}`: none is in a folder at or above"
+            hint = "write `agent`, `command` or `traces` for it in gradegate.toml"
+            yield suite, f"{message} its eval sets{_candidates(root)}; {hint}"
+
+
+def refuse_agentless(root: Path, suites: Sequence[Suite]) -> None:
+    """Raise an InputError for a suite that nothing answers to."""
+    for _, message in agentless(root, suites):
+        raise InputError(message)
+
+
+def _candidates(root: Path) -> str:
+    found = agent_folders(root)
+    if not found:
+        return ", and no other folder holds an ADK agent"
+    shown = ", ".join(f"`{folder}`" for folder in found[:_SHOWN])
+    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
+    return f"; agents are in {shown}{more}"
 
 
 Cases = frozenset[tuple[str, str]]

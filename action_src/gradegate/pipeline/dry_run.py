@@ -1,47 +1,33 @@
 """`gradegate run --dry-run`: what a run would do and ask, without doing or asking it."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Self, TypeVar
+from dataclasses import replace
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel
 
-from gradegate import locales
 from gradegate.compare.next_runs import first_pass
-from gradegate.compare.terms import Terms
 from gradegate.judge import votes
 from gradegate.judge.cache import stored_reply
 from gradegate.model.evalset import Case
 from gradegate.model.notice import Notice, notice
 from gradegate.model.question import Question, Votes
 from gradegate.model.result import Usage
-from gradegate.model.runs import NotRun, Side, SideName, Trace
+from gradegate.model.runs import NotRun, Side, Trace
 from gradegate.model.settings import Suite
 from gradegate.pipeline.audit import in_a_line
+from gradegate.pipeline.dry_run_plan import Bounds, DryRun, Estimate, ForeseenRuns
 from gradegate.pipeline.evaluate import terms_of
-from gradegate.pipeline.prepare import EvaluationRequest, Prepared, prepare
+from gradegate.pipeline.journal import Journal
+from gradegate.pipeline.prepare import EvaluationRequest, prepare
 from gradegate.pipeline.services import AgentFactory, Services, open_runner
 from gradegate.ports import AgentRunner, Ask, MetricCaller, Store
 
 T = TypeVar("T", bound=BaseModel)
 
 NOT_ASKED = "nothing is asked in a dry run"
-
-
-class Calls(NamedTuple):
-    """How many calls there will be."""
-
-    least: int
-    most: int
-
-
-class Estimate(NamedTuple):
-    """How many calls a run would make, retries aside."""
-
-    total: Calls
-    by_criterion: dict[str, Calls]
 
 
 class EstimatingJudge:
@@ -87,12 +73,12 @@ class EstimatingJudge:
     def estimate(self) -> Estimate:
         """What all questions so far come to."""
         by_criterion = {
-            name: Calls(len(self._certain[name]), len(self._possible[name]))
+            name: Bounds(len(self._certain[name]), len(self._possible[name]))
             for name in sorted(self._possible)
         }
         least = sum(calls.least for calls in by_criterion.values())
         most = sum(calls.most for calls in by_criterion.values())
-        return Estimate(Calls(least, most), by_criterion)
+        return Estimate(Bounds(least, most), by_criterion)
 
     def _not_asked(self, question: Question[T], samples: int, ahead: range) -> Votes[T]:
         name = question.criterion
@@ -162,6 +148,10 @@ class ExpectedAgents:
         del suite, side
         return nullcontext(_not_called)
 
+    def environment_of(self, suite: Suite, side: Side) -> Notice | None:
+        """That of the agent whose place this one takes."""
+        return self._agents.environment_of(suite, side)
+
     def isolation(self) -> Sequence[Notice]:
         """Nothing is run."""
         return ()
@@ -182,64 +172,26 @@ async def _not_called(request: dict[str, Any]) -> dict[str, Any] | str:
     return NOT_ASKED
 
 
-@dataclass(frozen=True)
-class DryRun:
-    """What a run would come to."""
-
-    prepared: Prepared
-    live: int
-    """Runs that agents would make, less what the store has."""
-    estimate: Estimate
-    audit: Notice
-    """How many cases stay green whatever an agent does."""
-
-
 async def dry_run(request: EvaluationRequest, services: Services, memory: Store) -> DryRun:
     """Put every run that can be foreseen to an estimating judge.
 
     `memory` takes the place of the store for runs: nothing that did not happen may be kept.
     """
+    agents = services.agents()
     with prepare(request) as prepared:
+        prepared.refuse_agentless()
+        audit = await in_a_line(prepared.head.cases)
+        if prepared.nothing_changed and not request.cases.cases:
+            return DryRun.of_nothing(prepared, agents, audit)
         judge = EstimatingJudge(services.store, prepared.policy.judge.model)
         foreseen = replace(
             services,
             store=memory,
             judge=lambda _settings, _folders, _secrets: judge,
-            agents=lambda: ExpectedAgents(services.agents()),
+            agents=lambda: ExpectedAgents(agents),
         )
         async with open_runner(prepared, foreseen) as runner:
             terms = terms_of(prepared, runner, services.today)
             await runner.make_wanted(lambda _: first_pass(terms))
-    live = [total for (side, suite, total) in _totals(terms) if (side, suite) in terms.rerunnable]
-    line = await in_a_line(prepared.head.cases)
-    return DryRun(prepared, sum(live), judge.estimate(), line)
-
-
-def _totals(terms: Terms) -> Iterator[tuple[SideName, str, int]]:
-    return ((side, key.suite, total) for (side, key), total in terms.first_pass.items())
-
-
-def told(done: DryRun) -> Iterator[str]:
-    """The same in lines."""
-    prepared = done.prepared
-    if prepared.nothing_changed:
-        yield "nothing changed between base and head: nothing would be run or asked"
-        return
-    cases = sum(pair.head is not None for pair in prepared.pairs)
-    yield locales.some(cases, "case")
-    if done.live:
-        most = prepared.policy.gate.confirm_runs
-        yield (
-            f"{locales.some(done.live, 'run')} of the agents, less what the store has; up to "
-            f"{most} more a side for a case that looks worse, with their judge calls"
-        )
-    yield f"judge calls: {_range(done.estimate.total)}"
-    for name, calls in done.estimate.by_criterion.items():
-        yield f"  {name}: {_range(calls)}"
-    yield done.audit.text
-
-
-def _range(calls: Calls) -> str:
-    if calls.least == calls.most:
-        return locales.count(calls.least)
-    return f"{locales.count(calls.least)} to {locales.count(calls.most)}"
+        foreseen_runs = ForeseenRuns(prepared, terms, Journal(services.store, prepared.job))
+        return DryRun.of(prepared, agents, foreseen_runs, judge.estimate(), audit)

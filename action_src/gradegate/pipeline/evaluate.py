@@ -61,6 +61,7 @@ class Evaluation:
 async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation:
     """Evaluate both sides, compare and decide."""
     with prepare(request) as prepared:
+        prepared.refuse_agentless()
         if prepared.nothing_changed and not request.cases.cases:
             unchanged = Evaluation(_nothing_changed(prepared), prepared.policy.report)
             return unchanged.masked(services.masker)
@@ -92,6 +93,7 @@ async def run_shard(
 ) -> ShardOutcome:
     """Make the first pass of one part of the cases; another job decides by all of them."""
     with prepare(request) as whole:
+        whole.refuse_agentless()
         cases = [pair.key for pair in whole.pairs if pair.head]
         seconds = durations.known(services.store, whole.job, cases)
         part = set(cut(cases, shard.total, seconds)[shard.number - 1])
@@ -124,6 +126,7 @@ async def baseline(request: EvaluationRequest, services: Services) -> Results:
     What shards have not done is done here.
     """
     with prepare(request) as prepared:
+        prepared.refuse_agentless()
         shards = read_shards(request.shards, prepared)
         async with open_runner(prepared, services) as runner:
             shards.load_into(runner, services.store)

@@ -13,7 +13,13 @@ from gradegate.compare.pairing import Pair, pair, without_base
 from gradegate.evalsets.config_places import CONFIG_FILE
 from gradegate.evalsets.discover import find
 from gradegate.evalsets.load import LoadedSuite, SetFolder
-from gradegate.evalsets.project import Project, follow_renames, load_all, read_project
+from gradegate.evalsets.project import (
+    Project,
+    follow_renames,
+    load_all,
+    read_project,
+    refuse_agentless,
+)
 from gradegate.files.temporary import temporary_folder
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import Case
@@ -128,6 +134,10 @@ class Prepared:
         """A digest of what was decided by settings and inputs, and of the cases chosen."""
         rules = self.policy.model_dump(mode="json", exclude={"warnings"})
         return content_digest([rules, [pair.key for pair in self.pairs]])
+
+    def refuse_agentless(self) -> None:
+        """Raise an InputError for a suite of head's that nothing answers to."""
+        refuse_agentless(self.head.project.root, self.head.suites)
 
     @property
     def nothing_changed(self) -> bool:

@@ -37,6 +37,10 @@ class AgentFactory(Protocol):
         """Who calls the user's own metrics of a suite; to be asked for before agents are."""
         ...
 
+    def environment_of(self, suite: Suite, side: Side) -> Notice | None:
+        """Where what a suite's agent needs is written down; None where it brings its own."""
+        ...
+
     def warnings(self) -> Sequence[Notice]:
         """What a reader should know about how the agents were run; whole once it is closed."""
         ...

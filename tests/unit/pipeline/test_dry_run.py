@@ -11,7 +11,8 @@ from pydantic import BaseModel
 from gradegate.judge.client import JudgeClient
 from gradegate.model.question import Question, no_ballot
 from gradegate.model.settings import JudgeSettings
-from gradegate.pipeline.dry_run import NOT_ASKED, Calls, Estimate, EstimatingJudge
+from gradegate.pipeline.dry_run import NOT_ASKED, EstimatingJudge
+from gradegate.pipeline.dry_run_plan import Bounds, Estimate
 from gradegate.ports import Ask, Reply
 from gradegate.store.sqlite import SqliteStore
 from tests.standins.judging import Scripted, question, says
@@ -80,7 +81,7 @@ def test_a_vote_takes_at_least_a_majority_and_at_most_every_sample() -> None:
         await ask(question("c", kind="other_v1"), 1)
 
     assert estimate(work) == Estimate(
-        Calls(6, 9), {"opinion_v1": Calls(5, 8), "other_v1": Calls(1, 1)}
+        Bounds(6, 9), {"opinion_v1": Bounds(5, 8), "other_v1": Bounds(1, 1)}
     )
 
 
@@ -91,7 +92,7 @@ def test_the_same_question_counts_once() -> None:
         await ask(question("a"), 5)
         await ask(question("a"), 5)
 
-    assert estimate(work).total == Calls(3, 5)
+    assert estimate(work).total == Bounds(3, 5)
 
 
 def test_what_is_in_the_store_is_not_counted() -> None:
@@ -109,7 +110,7 @@ def test_what_is_in_the_store_is_not_counted() -> None:
         votes = await ask(question("whole"), 5)
         assert votes.yes == {"verdict": True}
 
-    assert estimate(work, store).total == Calls(2, 4)
+    assert estimate(work, store).total == Bounds(2, 4)
 
 
 def test_a_second_step_counts_for_the_most_alone() -> None:
@@ -118,7 +119,7 @@ def test_a_second_step_counts_for_the_most_alone() -> None:
     async def work(ask: Ask) -> None:
         await in_two_steps(ask, "One. Two.", 5)
 
-    assert estimate(work).total == Calls(1, 6)
+    assert estimate(work).total == Bounds(1, 6)
 
 
 SCRIPT = st.lists(st.sampled_from(["yes", "no", "unreadable"]), min_size=60, max_size=60)
