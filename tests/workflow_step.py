@@ -110,9 +110,12 @@ class Change:
 
     def run(self, **inputs: str) -> CompletedProcess[str]:
         """Let the workflow run on it."""
-        payload = pull_request(self.head, self.base)
         named = {name.replace("_", "-"): value for name, value in inputs.items()}
-        return self.runner.run("pull_request", payload, named)
+        return self.runner.run("pull_request", self.payload(), named)
+
+    def payload(self) -> dict[str, Any]:
+        """What GitHub tells the workflow."""
+        return pull_request(self.head, self.base)
 
 
 def breaking(tmp_path: Path, github: GitHubStandIn) -> Change:

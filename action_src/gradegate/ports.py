@@ -241,6 +241,10 @@ class Forge(Protocol):
         """Show the outcome, with annotations; a commit status where checks are forbidden."""
         ...
 
+    def summary_of_check(self, sha: str) -> str | Skipped | None:
+        """What this workflow run's own completed check of a commit says; None: there is none."""
+        ...
+
     def close_left_behind(self, sha: str, output: CheckOutput) -> None:
         """Complete the checks that killed jobs left in progress on a commit."""
         ...

@@ -11,6 +11,7 @@ from gradegate.model.overrides import (
     READERS,
     Overrides,
     Shard,
+    read_address,
     read_choice,
     read_count,
     read_shard,
@@ -52,6 +53,7 @@ class Inputs(Value):
     store: str | None = None
     working_directory: str = "."
     report_dir: str = ".gradegate/report"
+    report_url: str | None = None
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Inputs":
@@ -106,4 +108,5 @@ _READ: dict[str, Callable[[str, str], object]] = {
     "store": read_text,
     "working_directory": read_text,
     "report_dir": read_text,
+    "report_url": read_address,
 }

@@ -14,10 +14,12 @@ from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.github_action.outcome import Destination, told
 from gradegate.github_action.plan import (
     ACCEPT_LABEL,
+    HEAD,
     Baseline,
     Evaluate,
     Plan,
     Publish,
+    PublishAgain,
     Refuse,
     RunShard,
     Skip,
@@ -66,6 +68,8 @@ def perform(plan: Plan, step: WorkflowStep, file: Path | None = None) -> int:
             return _store_runs(plan, step)
         case Publish():
             return _publish_from_file(plan, step, file or step.report_folder / REPORT_FILE)
+        case PublishAgain():
+            return _publish_again(plan, step, file or step.report_folder / REPORT_FILE)
         case Evaluate():
             return _evaluate_and_publish(plan, step)
         case RunShard():
@@ -112,7 +116,8 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
             return 0
         with wiring.services(step.machine(repo), step.store) as services:
             evaluation = run_until_signal(evaluate(request, services))
-        views = render_views(evaluation.report, step.view_options(evaluation.settings))
+        commit = evaluation.report.head.commit or audience.sha
+        views = render_views(evaluation.report, step.view_options(evaluation.settings, commit))
         views.write(step.report_folder, evaluation.results)
         return destination.publish(evaluation, views)
 
@@ -150,8 +155,35 @@ def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
             if isinstance(settings, Skipped):
                 step.say(f"gradegate: shown as by default: {settings.reason}")
                 settings = ReportSettings(comment=step.inputs.comment or "always")
-            views = render_views(report, step.view_options(settings))
+            views = render_views(report, step.view_options(settings, plan.head_sha))
             destination.publish(Evaluation(report, settings), views)
+    return 0
+
+
+def _publish_again(plan: PublishAgain, step: WorkflowStep, file: Path) -> int:
+    """Post this job's own report once more, with the links that are known by now.
+
+    Raises:
+        InputError: it is not the report that this workflow run's check is of.
+    """
+    token = step.inputs.require_token()
+    sha = plan.check_sha or step.repository().resolve(HEAD)
+    audience = Audience(sha=sha, pull_request=plan.pull_request, check_name=step.inputs.check_name)
+    with wiring.forge(step.environ, token, audience) as forge:
+        destination = Destination(step, forge, audience)
+        mark = destination.mark_of_own()
+        if isinstance(mark, Skipped):
+            step.tell(mark)
+            return 0
+        report = read_report(file)
+        if mark is None or not mark.is_of(file.read_text(encoding="utf-8")):
+            raise InputError(
+                f"{file}: this workflow run has no check of {sha[:7]} that this report is of: "
+                "`mode: publish` posts the report of an earlier step, as that step left it"
+            )
+        settings = ReportSettings.model_validate({"language": mark.language})
+        views = render_views(report, step.view_options(settings, report.head.commit or sha))
+        destination.publish_again(report, views, mark)
     return 0
 
 

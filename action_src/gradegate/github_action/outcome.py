@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from gradegate.github_action.acceptance import Acceptance
+from gradegate.github_action.own_report import ReportMark
 from gradegate.github_action.step import WorkflowStep
 from gradegate.model.errors import GradegateError, Interrupted
 from gradegate.model.report import Change, Report, State, Verdict
@@ -33,12 +35,33 @@ class Destination:
     def publish(self, evaluation: Evaluation, views: Views) -> int:
         """Check, comment, outputs, summary and log, as rendered; the exit code."""
         report = evaluation.report
+        language = self.step.view_options(evaluation.settings).language
+        mark = ReportMark.of(views.json, language)
         urls = {
-            "check-url": self._complete(views.check),
+            "check-url": self._complete(_marked(views.check, mark)),
             "comment-url": self.step.tell(self._comment(evaluation, views)),
         }
         self.step.finish(report, views, urls)
         return EXIT_CODES[report.decision.state]
+
+    def mark_of_own(self) -> ReportMark | Skipped | None:
+        """Which report this workflow run's check is of; None: there is no such check."""
+        summary = self.forge.summary_of_check(self.audience.sha)
+        if isinstance(summary, Skipped):
+            return summary
+        first = (summary or "").split("\n", 1)[0]
+        if Acceptance.read(first):
+            self.forge.remember(self.audience.sha, first)
+        return ReportMark.read(summary or "")
+
+    def publish_again(self, report: Report, views: Views, mark: ReportMark) -> None:
+        """The check and the comment where there is one, with the links that are known by now."""
+        urls = {"check-url": self._complete(_marked(views.check, mark))}
+        if (number := self.audience.pull_request) is not None:
+            urls["comment-url"] = self.step.tell(
+                self.forge.comment(number, views.comment, create=False)
+            )
+        self.step.finish_again(report, urls)
 
     def fail(self, error: BaseException) -> None:
         """Say that there is no report, and why, wherever an older one could be taken for it."""
@@ -79,6 +102,10 @@ class Destination:
             return Skipped("comment: the settings want none")
         create = comment_wanted(evaluation.report, when)
         return self.forge.comment(number, views.comment, create=create)
+
+
+def _marked(output: CheckOutput, mark: ReportMark) -> CheckOutput:
+    return output._replace(summary=f"{output.summary}\n{mark.line()}\n")
 
 
 @contextmanager

@@ -72,6 +72,14 @@ class Publish(Value):
     head_owner: str
 
 
+class PublishAgain(Value):
+    """Post once more what this very job has found, now that the report's address is known."""
+
+    check_sha: str | None
+    """The commit whose check it is; None: head itself."""
+    pull_request: int | None
+
+
 class Skip(Value):
     """Nothing to do, and why; the job passes."""
 
@@ -84,7 +92,7 @@ class Refuse(Value):
     reason: str
 
 
-Plan = Evaluate | Baseline | RunShard | Publish | Skip | Refuse
+Plan = Evaluate | Baseline | RunShard | Publish | PublishAgain | Skip | Refuse
 
 DANGEROUS = (
     "pull_request_target hands the job base's secrets and a token that may write, so the pull "
@@ -200,12 +208,27 @@ def _evaluate(event: Event) -> Plan:
 
 def _publish(event: Event) -> Plan:
     if not isinstance(event, WorkflowRun):
-        return Refuse(
-            reason="`mode: publish` posts the report of another workflow, and so needs the event "
-            "workflow_run"
-        )
+        return _publish_own(event)
     if event.event != "pull_request":
         return Skip(reason=f"the workflow before this one ran on {event.event}, not a pull request")
     return Publish(
         head_sha=event.head_sha, head_branch=event.head_branch, head_owner=event.head_owner
     )
+
+
+def _publish_own(event: Event) -> Plan:
+    """After the step that evaluated, in the same job."""
+    plan = _usual(event)
+    match plan:
+        case Evaluate() if isinstance(event, Local):
+            return Refuse(
+                reason="`mode: publish` posts the report of a workflow: at a terminal use "
+                "`gradegate show` or `gradegate open`"
+            )
+        case Evaluate(may_write=False):
+            return Skip(reason="a fork's report is posted by the workflow on workflow_run")
+        case Evaluate():
+            return PublishAgain(check_sha=plan.check_sha, pull_request=plan.pull_request)
+        case Baseline():
+            return Skip(reason="a baseline has no report to post")
+    return plan

@@ -22,12 +22,14 @@ from gradegate.model.masking import SecretMasker
 from gradegate.model.report import Report
 from gradegate.model.settings import ReportSettings
 from gradegate.ports import Machine, Posted, Skipped
+from gradegate.report.links import Links
 from gradegate.report.render import ViewOptions, Views
 from gradegate.report.tally import tally_of
 from gradegate.sides.git import Repo
 
 SUMMARY_LIMIT = 1024 * 1024
 
+_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _OUTPUT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _LINE_ENDS = re.compile("\r\n|[\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029]")
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f]")
@@ -140,10 +142,25 @@ class WorkflowStep:
         """The runner we are on."""
         return Machine(environ=self.environ, repository=repo.top, cache=self.cache)
 
-    def view_options(self, settings: ReportSettings | None = None) -> ViewOptions:
-        """How the report is shown."""
+    def view_options(self, settings: ReportSettings | None = None, commit: str = "") -> ViewOptions:
+        """How the report is shown; `commit` is whose files it leads to."""
         language = self.inputs.language or (settings or ReportSettings()).language
-        return ViewOptions(language, self.inputs.check_name, self.inputs.working_directory)
+        folder = self.inputs.working_directory
+        return ViewOptions(language, self.inputs.check_name, folder, self._links(commit))
+
+    def _links(self, commit: str) -> Links:
+        server, repository, run = (
+            self.environ.get(f"GITHUB_{name}", "")
+            for name in ("SERVER_URL", "REPOSITORY", "RUN_ID")
+        )
+        top = f"{server.rstrip('/')}/{repository}" if server and repository else ""
+        known = top and _COMMIT.fullmatch(commit)
+        return Links(
+            report=self.inputs.report_url or "",
+            run=f"{top}/actions/runs/{run}" if top and run.isdecimal() else "",
+            files=f"{top}/blob/{commit}" if known else "",
+            folder=self.inputs.working_directory,
+        )
 
     def repository(self) -> Repo:
         """The repository in the workspace."""
@@ -197,6 +214,10 @@ class WorkflowStep:
         self._write_outputs({**written, **merged, **urls})
         self.append_summary(views.summary)
         self.say(views.text)
+
+    def finish_again(self, report: Report, urls: Mapping[str, str]) -> None:
+        """Outputs alone: summary and log have the report already."""
+        self._write_outputs({**outputs_of(report, self._in_outputs(self.report_folder)), **urls})
 
     def finish_shard(self, file: Path) -> None:
         """The one output of a shard: what a later step uploads."""

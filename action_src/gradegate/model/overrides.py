@@ -48,6 +48,13 @@ def read_text(_name: str, text: str) -> str:
     return text
 
 
+def read_address(name: str, text: str) -> str:
+    """An address on the web."""
+    if re.fullmatch(r"https?://[^\s<>\"'`\\^{|}]+", text):
+        return text
+    raise InputError(f"input `{name}` cannot be {text!r}: write an address, as in https://…")
+
+
 def read_choice(*choices: str) -> Callable[[str, str], str]:
     """One of several words."""
 

@@ -191,7 +191,7 @@ def test_every_other_action_is_pinned_too(project: Project, arguments: Sequence[
     """By a commit, with the version as a comment."""
     init(project, *arguments)
     for name in (WORKFLOW, PUBLISHER):
-        used = re.findall(r"uses: (.*)", read(project, name))
+        used = re.findall(r"(?m)^\s*(?:- )?uses: (.*)", read(project, name))
         others = [line for line in used if not line.startswith("gradegate/")]
         assert others
         assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", o) for o in others)

@@ -18,6 +18,7 @@ from gradegate.github_action.plan import (
     Evaluate,
     Plan,
     Publish,
+    PublishAgain,
     Refuse,
     RunShard,
     Skip,
@@ -89,6 +90,9 @@ POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
         (QUEUE, BASELINE, MEASURED),
         (RUN_OF_PULL, AUTO, POSTED),
         (RUN_OF_PULL, PUBLISH, POSTED),
+        (OPEN, PUBLISH, PublishAgain(check_sha="b", pull_request=7)),
+        (QUEUE, PUBLISH, PublishAgain(check_sha="c", pull_request=None)),
+        (BRANCH, PUBLISH, PublishAgain(check_sha=None, pull_request=None)),
         (DISPATCH, AUTO, MEASURED),
         (DISPATCH, EVALUATE, FROM_DEFAULT),
         (DISPATCH_BRANCH, AUTO, FROM_DEFAULT),
@@ -118,6 +122,9 @@ def test_what_an_event_asks_for(event: Event, mode: Mode, plan: Plan) -> None:
         (DELETED, PUBLISH, "deleted"),
         (RUN_OF_PUSH, AUTO, "ran on push"),
         (RUN_OF_PUSH, PUBLISH, "ran on push"),
+        (FORK, PUBLISH, "posted by the workflow on workflow_run"),
+        (TAG, PUBLISH, "is no branch"),
+        *((event, PUBLISH, "a baseline has no report") for event in (PUSH, DISPATCH, Schedule())),
     ],
 )
 def test_what_there_is_nothing_to_do_about(event: Event, mode: Mode, said: str) -> None:
@@ -136,8 +143,8 @@ def test_what_there_is_nothing_to_do_about(event: Event, mode: Mode, said: str) 
         (RUN_OF_PULL, MERGE, "leave `mode` out"),
         (RUN_OF_PUSH, MERGE, "leave `mode` out"),
         *(
-            (event, PUBLISH, "needs the event workflow_run")
-            for event in (OPEN, FORK, PUSH, TAG, QUEUE, DISPATCH, Schedule(), Local())
+            (event, PUBLISH, said)
+            for event, said in ((Local(), "gradegate show"), (TARGET, "workflow_run"))
         ),
     ],
 )

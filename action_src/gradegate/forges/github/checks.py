@@ -106,6 +106,16 @@ class Check:
         own = [run for run in listed if self.app_slug and _app(run) == self.app_slug]
         return tuple((run.output.summary or "").split("\n", 1)[0] for run in own)
 
+    def summary_of_own(self, sha: str) -> str | Skipped | None:
+        """What the check says that this workflow run has completed on the commit."""
+        listed = self.listed(sha)
+        if isinstance(listed, Skipped):
+            return listed
+        run = self._of_earlier_attempt(sha)
+        if run is None or run.status != "completed":
+            return None
+        return run.output.summary or ""
+
     def listed(self, sha: str) -> "list[CheckRun] | Skipped":
         """The checks of our name that this commit had before ours, or why nobody knows."""
         if sha not in self._listed:

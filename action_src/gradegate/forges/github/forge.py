@@ -138,6 +138,10 @@ class GitHubForge:
         """Keep a line in our check of a commit, for later jobs on it."""
         return or_skipped("check", lambda: self._check.remember(sha, line), needs="checks: write")
 
+    def summary_of_check(self, sha: str) -> str | Skipped | None:
+        """What this workflow run's own completed check of a commit says; None: there is none."""
+        return self._check.summary_of_own(sha)
+
     def remembered(self, sha: str) -> tuple[str, ...] | Skipped:
         """The lines that earlier checks of ours on the commit keep, and nobody else's."""
         return self._check.remembered(sha)
