@@ -14,8 +14,10 @@ from gradegate.agents.line_agent import CommandAgent
 from gradegate.agents.line_process import Answer, Failure
 from gradegate.agents.process_pool import Pool
 from gradegate.agents.sandbox import Sandbox
+from gradegate.agents.tool_answers import ToolAnswers
 from gradegate.agents.users import written_users
 from gradegate.files.temporary import temporary_folder
+from gradegate.model.errors import FileError
 from gradegate.model.evalset import Case
 from gradegate.model.notice import Notice, notice
 from gradegate.model.runs import NotRun, Trace
@@ -55,6 +57,7 @@ class AdkAgent:
             suite, self._root, sandbox, cache, environ, agent_python
         )
         self._users = users
+        self._tools = ToolAnswers(suite, self._root)
         self._agent: CommandAgent | None = None
         self._stack = ExitStack()
 
@@ -101,7 +104,11 @@ class AdkAgent:
         """Run one case from the start."""
         if self._agent is None:
             return NotRun.because(notice("agent.not_ready"))
-        return await self._agent.run(case, run)
+        try:
+            told = self._tools.told(case)
+        except FileError as error:
+            return NotRun(str(error))
+        return await self._agent.run(case, run, **told)
 
     def _own_folder(self) -> Path:
         """A folder of ours that the agent can read and not write."""

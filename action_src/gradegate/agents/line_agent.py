@@ -2,17 +2,19 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from gradegate.agents.launch import Launch
 from gradegate.agents.line_process import Answer, Failure, LineProcess
 from gradegate.agents.process_pool import Pool, Renew, as_it_is
 from gradegate.agents.users import Dialogue, converse, written_users
+from gradegate.model.base import AdkValue
 from gradegate.model.evalset import Case, CaseKey, Content, Invocation
 from gradegate.model.notice import Notice, notice
-from gradegate.model.runs import NotRun, Trace
+from gradegate.model.runs import NotRun, ToolAnswer, Trace
 from gradegate.ports import UserFactory
 
 _ERROR_LENGTH = 4000
@@ -41,6 +43,19 @@ class Timeouts(NamedTuple):
         return self.turn, f"the program did not answer within {self.turn:g} s"
 
 
+class ToolsUsed(AdkValue):
+    """What our worker tells of tools that are not simply called."""
+
+    tools: tuple[ToolAnswer, ...] = ()
+    toolsets: dict[str, tuple[dict[str, Any], ...]] = Field(default_factory=dict)
+
+    def and_then(self, more: "ToolsUsed") -> "ToolsUsed":
+        """With what came of the next turn."""
+        return ToolsUsed(
+            tools=(*self.tools, *more.tools), toolsets={**self.toolsets, **more.toolsets}
+        )
+
+
 class LineSession:
     """A session of one case's run; `name` tells it from all others of the process."""
 
@@ -49,8 +64,12 @@ class LineSession:
         self._name = name
         self._patience = patience
         self._spent = 0.0
+        self.tools = ToolsUsed()
+        """What is told of the calls of tools, where that is asked for."""
 
-    async def open(self, case: Case, run: int, copy: int | None = None) -> Failure | None:
+    async def open(
+        self, case: Case, run: int, copy: int | None = None, **more: Any
+    ) -> Failure | None:
         """Begin the case; what went wrong, if anything did."""
         start = case.definition.session_input
         history = case.dataset.history if case.dataset else ()
@@ -64,6 +83,7 @@ class LineSession:
                 session_input=start and start.model_dump(mode="json"),
                 **({"history": said} if said else {}),
                 **({"copy": copy} if copy is not None else {}),
+                **more,
             )
         )
 
@@ -92,6 +112,11 @@ class LineSession:
         began = clock()
         answer = await self._process.request(self._name, message, seconds, complaint)
         self._spent += clock() - began
+        if isinstance(answer, dict) and "tools" in answer:
+            try:
+                self.tools = self.tools.and_then(ToolsUsed.model_validate(answer))
+            except ValidationError as invalid:
+                return self._own(f"the program's `tools` are not as expected: {_problems(invalid)}")
         if isinstance(answer, dict) and answer.get("error") is not None:
             cause = answer.get("cause")
             known = cause if cause in NOT_THE_AGENT or cause == NO_COPY else None
@@ -167,18 +192,21 @@ class CommandAgent:
         del case
         return asked
 
-    async def run(self, case: Case, run: int) -> Trace | NotRun:
-        """Run one case from the start, when one of the agent's sessions is free."""
+    async def run(self, case: Case, run: int, **more: Any) -> Trace | NotRun:
+        """Run one case from the start, when one of the agent's sessions is free.
+
+        `more` is told when the session is opened.
+        """
         clock = asyncio.get_running_loop().time
         async with self._slots:
             began = clock()
             copy = self._begun[case.key]
             self._begun[case.key] += 1
             alone = case.key in self._hung  # nobody else is to wait for it once more
-            dialogue = await self._attempt(case, run, copy, alone=alone)
+            dialogue, used = await self._attempt(case, run, copy, more, alone=alone)
             failure = dialogue.failure
             if isinstance(failure, Failure) and not failure.certain and not alone:
-                dialogue = await self._attempt(case, run, copy, alone=True)
+                dialogue, used = await self._attempt(case, run, copy, more, alone=True)
             if isinstance(dialogue.failure, Failure) and dialogue.failure.overran:
                 self._hung.add(case.key)
             took = clock() - began
@@ -194,30 +222,36 @@ class CommandAgent:
             invocations=dialogue.invocations,
             error=dialogue.failure and dialogue.failure.reason,
             seconds=round(took, 3),
+            tools=used.tools,
+            toolsets=used.toolsets,
         )
 
-    async def _attempt(self, case: Case, run: int, copy: int, *, alone: bool) -> Dialogue:
-        dialogue = await self._session(case, run, copy, alone=alone)
+    async def _attempt(
+        self, case: Case, run: int, copy: int, more: Mapping[str, Any], *, alone: bool
+    ) -> tuple[Dialogue, ToolsUsed]:
+        dialogue, used = await self._session(case, run, copy, more, alone=alone)
         if isinstance(dialogue.failure, Failure) and dialogue.failure.cause == NO_COPY:
             self._pool.copies_itself = False
-            return await self._session(case, run, copy, alone=alone)
-        return dialogue
+            return await self._session(case, run, copy, more, alone=alone)
+        return dialogue, used
 
-    async def _session(self, case: Case, run: int, copy: int, *, alone: bool) -> Dialogue:
+    async def _session(
+        self, case: Case, run: int, copy: int, more: Mapping[str, Any], *, alone: bool
+    ) -> tuple[Dialogue, ToolsUsed]:
         async with self._pool.seat(alone=alone, copy=copy) as seat:
             if isinstance(seat, Failure):
-                return Dialogue(failure=seat)
+                return Dialogue(failure=seat), ToolsUsed()
             session = LineSession(seat.process, seat.name, self._patience)
-            failure = await session.open(case, run, seat.copy)
+            failure = await session.open(case, run, seat.copy, **more)
             if failure:
-                return Dialogue(failure=failure)
+                return Dialogue(failure=failure), session.tools
             dialogue = await converse(self._users(case, run), session)
             if dialogue.failure:
-                return dialogue
+                return dialogue, session.tools
             failure = await session.close()
             # All turns were had: what others did to the process meanwhile costs them nothing.
             blamed = failure if failure and failure.certain else None
-            return Dialogue(dialogue.invocations, blamed)
+            return Dialogue(dialogue.invocations, blamed), session.tools
 
 
 def _without_service(cause: str, reason: str) -> NotRun:

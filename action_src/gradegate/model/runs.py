@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from operator import not_
 from pathlib import Path
-from typing import Final, Literal, NamedTuple, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field
 
@@ -14,6 +15,21 @@ from gradegate.model.notice import Notice, as_notice, is_none, with_code
 from gradegate.model.result import CaseResult
 
 TRACES_SCHEMA: Final = "gradegate/traces/v1"
+
+
+class ToolAnswer(Value):
+    """A call of a tool, and where its answer came from."""
+
+    name: str
+    args: dict[str, Any] = Field(default_factory=dict)
+    source: Literal["case", "recording", "live", "missing"] = "live"
+    response: Any = None
+    """What it answered; taken down where a recording is made, like the rest."""
+    error: str | None = None
+    """What it raised in place of an answer."""
+    state: dict[str, Any] = Field(default_factory=dict)
+    """What it changed in the session's state."""
+    actions: dict[str, Any] = Field(default_factory=dict)
 
 
 class Trace(Value):
@@ -27,6 +43,10 @@ class Trace(Value):
     error: str | None = None
     seconds: float | None = Field(default=None, ge=0, exclude_if=is_none)
     """How long the agent took, if that was measured."""
+    tools: tuple[ToolAnswer, ...] = Field(default=(), exclude_if=not_)
+    """Where tools are not simply called: each call, in order."""
+    toolsets: dict[str, tuple[dict[str, Any], ...]] = Field(default_factory=dict, exclude_if=not_)
+    """The declarations of MCP servers' tools, where a recording is made."""
 
     @property
     def key(self) -> CaseKey:

@@ -50,6 +50,9 @@ class Worker:
             said = await self.act(request)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever the agent raises is its failed run
             said = failure(error)
+        tape = request["session"] in self.sessions and self.sessions[request["session"]].tape
+        if tape:
+            said |= tape.take()
         answer = plain({"session": request["session"], **said})
         self.out.write(json.dumps(answer).encode() + b"\n")
         self.out.flush()
@@ -68,7 +71,8 @@ class Worker:
                 await self.turn_of_one.acquire()
                 self.loaded.reset()
             start, history = request["session_input"] or {}, request.get("history") or []
-            self.sessions[name] = await open_session(self.loaded, start, history)
+            tools = request.get("tools")
+            self.sessions[name] = await open_session(self.loaded, start, history, tools)
         elif self.sessions.pop(name, None) and self.loaded.reset:
             self.turn_of_one.release()
         return {"ok": True}

@@ -3,12 +3,13 @@
 import inspect
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, aclosing, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 from .loading import Loaded
+from .recorded_tools import Tape, agents_below, answering_tools, current
 from .serialization import Json, invocation
 
 _RETRIED = [408, 429, 500, 502, 503, 504]
@@ -96,6 +97,8 @@ class Session:
     notebook: Notebook
     user_id: str
     session_id: str
+    tape: "Tape | None" = None
+    """Of the tools' answers, where they are recorded."""
 
     async def turn(self, user_content: Json) -> Json:
         """Say one thing and have what the agent made of it."""
@@ -105,6 +108,7 @@ class Session:
         message.role = message.role or "user"
         events: list[Any] = []
         began = time.monotonic()
+        current.set(self.tape)  # each request has a context of its own
         with busy_times() as busy:
             stream = self.runner.run_async(
                 user_id=self.user_id, session_id=self.session_id, new_message=message
@@ -149,19 +153,14 @@ async def replay(history: Sequence[Json], loaded: Loaded, sessions: Any, session
         await settled(sessions.append_event(session, noted))
 
 
-def agents_below(agent: Any) -> Iterator[Any]:
-    """An agent and all that it can hand over to."""
-    yield agent
-    for other in getattr(agent, "sub_agents", ()):
-        yield from agents_below(other)
-
-
 async def settled(value: Any) -> Any:
     """What a service of google-adk's answers, at once as before 1.0 or when it is awaited."""
     return await value if inspect.isawaitable(value) else value
 
 
-async def open_session(loaded: Loaded, start: Json, history: Sequence[Json] = ()) -> Session:
+async def open_session(
+    loaded: Loaded, start: Json, history: Sequence[Json] = (), tools: "Json | None" = None
+) -> Session:
     """Begin a conversation that shares nothing with any other but the agent itself.
 
     State that ADK keeps by user or by app would otherwise leak from case to case.
@@ -172,10 +171,13 @@ async def open_session(loaded: Loaded, start: Json, history: Sequence[Json] = ()
     from google.adk.sessions.in_memory_session_service import InMemorySessionService
 
     notebook, plugins = noting(loaded)
+    answering = answering_tools(loaded.agent) if tools else []
     if loaded.app:
-        plugins = [*loaded.app.plugins, *plugins]
+        # What answers tools sees a call before others can change it.
+        plugins = [*answering, *loaded.app.plugins, *plugins]
         what: Json = {"app": loaded.app.model_copy(update={"plugins": plugins})}
     else:
+        plugins = [*answering, *plugins]
         what = {"agent": loaded.agent, **({"plugins": plugins} if plugins else {})}
     app_name = start.get("app_name") or loaded.name
     sessions = InMemorySessionService()
@@ -195,4 +197,5 @@ async def open_session(loaded: Loaded, start: Json, history: Sequence[Json] = ()
         artifact_service=InMemoryArtifactService(),
         memory_service=InMemoryMemoryService(),
     )
-    return Session(runner, notebook, session.user_id, session.id)
+    tape = Tape(tools) if tools else None
+    return Session(runner, notebook, session.user_id, session.id, tape)
