@@ -14,14 +14,14 @@ from gradegate.agents.line_agent import CommandAgent
 from gradegate.agents.line_process import Answer, Failure
 from gradegate.agents.process_pool import Pool
 from gradegate.agents.sandbox import Sandbox
-from gradegate.agents.tool_answers import ToolAnswers
+from gradegate.agents.tool_answers import told_of_tools
 from gradegate.agents.users import written_users
 from gradegate.files.temporary import temporary_folder
-from gradegate.model.errors import FileError
 from gradegate.model.evalset import Case
 from gradegate.model.notice import Notice, notice
 from gradegate.model.runs import NotRun, Trace
 from gradegate.model.settings import Suite
+from gradegate.model.tool_recording import ToolRecording
 from gradegate.ports import UserFactory
 
 
@@ -36,6 +36,7 @@ class AdkAgent:
         environ: our environment, of which the agent sees what the suite names.
         agent_python: an interpreter that has everything, before what the suite says.
         users: who talks to the agent.
+        recordings: what its tools are to answer, by eval set.
     """
 
     rerunnable = True
@@ -50,6 +51,7 @@ class AdkAgent:
         environ: Mapping[str, str],
         agent_python: str | None = None,
         users: UserFactory = written_users,
+        recordings: Mapping[str, ToolRecording] | None = None,
     ) -> None:
         self._suite = suite
         self._root = root.resolve()
@@ -57,7 +59,7 @@ class AdkAgent:
             suite, self._root, sandbox, cache, environ, agent_python
         )
         self._users = users
-        self._tools = ToolAnswers(suite, self._root)
+        self._recordings = recordings or {}
         self._agent: CommandAgent | None = None
         self._stack = ExitStack()
 
@@ -104,10 +106,7 @@ class AdkAgent:
         """Run one case from the start."""
         if self._agent is None:
             return NotRun.because(notice("agent.not_ready"))
-        try:
-            told = self._tools.told(case)
-        except FileError as error:
-            return NotRun(str(error))
+        told = told_of_tools(self._suite, self._recordings, case)
         return await self._agent.run(case, run, **told)
 
     def _own_folder(self) -> Path:

@@ -78,6 +78,7 @@ class SandboxedAgents:
             environ=self._machine.environ,
             agent_python=self._machine.agent_python,
             users=users,
+            recordings=side.recordings,
         )
 
     def metrics_for(self, suite: Suite, side: Side) -> AdkMetrics:

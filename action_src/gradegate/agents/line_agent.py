@@ -14,7 +14,8 @@ from gradegate.agents.users import Dialogue, converse, written_users
 from gradegate.model.base import AdkValue
 from gradegate.model.evalset import Case, CaseKey, Content, Invocation
 from gradegate.model.notice import Notice, notice
-from gradegate.model.runs import NotRun, ToolAnswer, Trace
+from gradegate.model.runs import NotRun, Trace
+from gradegate.model.tool_recording import ToolAnswer
 from gradegate.ports import UserFactory
 
 _ERROR_LENGTH = 4000

@@ -6,11 +6,14 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
+from typing import get_args
 
-from gradegate.commands.options import add_answers, add_sides, count, reading, say
+from gradegate.commands.options import add_answers, add_sides, count, reading, say, write
+from gradegate.files.tool_recordings import read_recording, recording_path
 from gradegate.locales import languages
 from gradegate.model.errors import InputError
 from gradegate.model.overrides import READERS, Overrides, read_shard
+from gradegate.model.settings import ToolsMode
 from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept, run_shard
 from gradegate.pipeline.prepare import CaseFilter, EvaluationRequest
 from gradegate.pipeline.shards import shard_done, write_shard
@@ -19,7 +22,7 @@ from gradegate.progress import run_until_signal
 from gradegate.report.escape import terminal
 from gradegate.report.render import EXIT_CODES, ViewOptions, render_views, writable
 from gradegate.sides.checkout import Revisions
-from gradegate.sides.git import NO_BASE, Repo
+from gradegate.sides.git import NO_BASE, WORKTREE, Repo
 from gradegate.wiring import cache_folder, memory_store, services, store_path
 
 HOW_TO_RUN_ALL_THE_SAME = (
@@ -43,6 +46,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         metavar="GLOB",
         help="only cases whose eval id matches; may be given several times",
+    )
+    parser.add_argument(
+        "--tools",
+        choices=get_args(ToolsMode),
+        help="how calls of an ADK agent's tools are answered (default: as the suite says); "
+        "`record` writes *.tools.json beside the eval sets",
     )
     parser.add_argument("--runs", type=count, metavar="N", help="first runs of each case and side")
     parser.add_argument(
@@ -102,6 +111,7 @@ def run(options: Namespace, environ: Mapping[str, str]) -> int:
         fail_on=options.fail_on,
         runs=options.runs,
         language=options.language,
+        tools=options.tools,
     )
     request = EvaluationRequest(
         repo=repo,
@@ -130,6 +140,7 @@ def run(options: Namespace, environ: Mapping[str, str]) -> int:
         writable(options.out)
     with services(machine, store) as outside:
         evaluation = run_until_signal(evaluate(request, outside))
+    _write_recordings(evaluation, repo.top / options.working_directory, options.head)
     return _show(evaluation, options.out, options.language)
 
 
@@ -148,6 +159,17 @@ def _run_shard(
     say(f"wrote {write_shard(options.out, outcome)}")
     say(shard_done(outcome))
     return 0
+
+
+def _write_recordings(evaluation: Evaluation, root: Path, head: str) -> None:
+    """Put what tools answered beside the eval sets, with what was recorded of other cases."""
+    if evaluation.recordings and head != WORKTREE:
+        say(f"the recordings of {head} are not written: record from the files as they are")
+        return
+    for eval_set, recording in evaluation.recordings.items():
+        path = recording_path(eval_set)
+        write(root / path, read_recording(root, eval_set).and_then(recording).as_text())
+        say(f"wrote {path}")
 
 
 def _dry_run(request: EvaluationRequest, machine: Machine, store: Path, *, as_json: bool) -> int:

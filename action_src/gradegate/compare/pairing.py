@@ -100,7 +100,7 @@ def _text(case: Case) -> tuple[Any, ...]:
     }
     judges = {name: judge for name, entry in entries.items() if (judge := _judge(entry))}
     user = config.user_simulator_config if case.definition.is_simulated else None
-    return case.digest, rubrics, judges, config.custom_metrics, user
+    return case.digest, rubrics, judges, config.custom_metrics, user, case.recording
 
 
 def _judge(entry: dict[str, Any]) -> dict[str, Any]:

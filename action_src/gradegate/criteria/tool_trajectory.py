@@ -33,6 +33,7 @@ class ToolTrajectory(TurnCriterion):
 
     name: ClassVar[str] = "tool_trajectory_avg_score"
     asks_for: ClassVar[frozenset[RunPart]] = frozenset({"calls"})
+    compares_args: ClassVar[bool] = True
     needs: ClassVar[Needs] = Needs(reference=True)
     summary: ClassVar[str] = "share of turns whose tool calls match the expected ones"
     example: ClassVar[dict[str, Any]] = {"threshold": 1.0, "match_type": "IN_ORDER"}

@@ -17,7 +17,7 @@ IsAgent = Callable[[Path], bool]
 
 EVAL_FOLDERS = frozenset({"eval", "evals", "evaluation", "test", "tests"})
 _SKIPPED = frozenset({"node_modules", "__pycache__", "venv"})
-_NEVER_SETS = ("test_config.json", ".session.json", ".evalset_result.json")
+_NEVER_SETS = ("test_config.json", ".session.json", ".evalset_result.json", ".tools.json")
 _WILDCARD = re.compile(r"[*?\[]")
 _BINDS_AGENT = re.compile(
     r"\broot_agent\b"

@@ -26,6 +26,7 @@ from gradegate.files.settings_toml import (
     place_of,
     prefix_in,
 )
+from gradegate.files.tool_recordings import ENDING, examine_recording
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.runs import TRACES_SCHEMA
 from gradegate.model.settings import Settings, Suite
@@ -134,6 +135,8 @@ class _Linter:
             return self._eval_set
         if file == CONFIG_FILE or (file in DATASET_CONFIGS and self.folder.is_config(name)):
             return self._config
+        if file.endswith(ENDING):
+            return self._recording
         if file.endswith(".toml"):
             return self._settings
         return None
@@ -144,6 +147,9 @@ class _Linter:
         if file.endswith(".toml"):
             return self._settings if name in _SETTINGS_FILES else None
         return self._kind_by_name(name) or (self._traces if self._looks_like_traces(name) else None)
+
+    def _recording(self, name: str) -> Iterable[Finding]:
+        return examine_recording(name, self.folder.text(name))[0]
 
     def _looks_like_traces(self, name: str) -> bool:
         path = self.folder.root / name

@@ -20,11 +20,13 @@ from gradegate.evalsets.discover import find
 from gradegate.evalsets.formats import EVAL_SET_ENDINGS, EvalSetFile, read_eval_set
 from gradegate.files.findings import Finding, refuse_errors
 from gradegate.files.json_document import Document, parse, read_text, refuse_outside
+from gradegate.files.tool_recordings import read_recording
 from gradegate.files.yaml_document import parse_config
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.evalset import Case, DatasetCase, EvalCase
 from gradegate.model.notice import notice
 from gradegate.model.settings import Suite
+from gradegate.model.tool_recording import ToolRecording
 
 _NOT_PART_OF_A_CASE = frozenset({"creation_timestamp", "invocation_id"})
 _PROJECT_MARKS = (".git", "pyproject.toml")
@@ -127,14 +129,16 @@ def _collected(
         remarks = (*eval_set.findings, *its_config.findings, *fit_findings(eval_set, its_config))
         refuse_errors(remarks)
         findings.update(dict.fromkeys(remarks))
-        cases.extend(_cases(suite.name, eval_set, its_config))
+        cases.extend(_cases(suite, eval_set, its_config, read_recording(folder.root, name)))
     return LoadedSuite(suite, tuple(sorted(cases, key=lambda c: c.key)), tuple(sorted(findings)))
 
 
-def _cases(suite: str, eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Case]:
+def _cases(
+    suite: Suite, eval_set: EvalSetFile, config: ConfigFile, tools: ToolRecording
+) -> Iterator[Case]:
     for placed in eval_set.cases:
         yield Case(
-            suite=suite,
+            suite=suite.name,
             eval_set=eval_set.document.path,
             eval_set_id=eval_set.eval_set_id,
             eval_id=placed.definition.eval_id,
@@ -144,6 +148,8 @@ def _cases(suite: str, eval_set: EvalSetFile, config: ConfigFile) -> Iterator[Ca
             config_file=config.document.path if config.document else None,
             digest=digest_of(placed.definition, placed.dataset),
             dataset=placed.dataset,
+            ignore_args=suite.ignore_args,
+            recording=tools.digest_of(placed.definition.eval_id),
         )
 
 

@@ -1,31 +1,20 @@
 """What tools answered when they were recorded: a `*.tools.json` beside each eval set."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePosixPath
-from typing import Any, Final, Literal
+from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 
 from gradegate.files.findings import Finding, refuse_errors
 from gradegate.files.json_document import parse, text_within
 from gradegate.files.schema_errors import schema_findings
-from gradegate.model.base import Value
 from gradegate.model.evalset import Case, FunctionCall, FunctionResponse
-from gradegate.model.runs import ToolAnswer, Trace
+from gradegate.model.runs import Trace
+from gradegate.model.tool_recording import ToolAnswer, ToolRecording
 
 ENDING = ".tools.json"
-TOOLS_SCHEMA: Final = "gradegate/tools/v1"
 _SET_ENDINGS = (".evalset.json", ".test.json", ".json")
-
-
-class ToolRecording(Value):
-    """The file: calls with their answers by case, in order; what MCP servers declare."""
-
-    schema_: Literal["gradegate/tools/v1"] = Field(default=TOOLS_SCHEMA, alias="schema")
-    toolsets: dict[str, tuple[dict[str, Any], ...]] = Field(default_factory=dict)
-    """By the agent that has it, and its number among the agent's MCP toolsets."""
-    cases: dict[str, tuple[ToolAnswer, ...]] = Field(default_factory=dict)
 
 
 def recording_path(eval_set: str) -> str:
@@ -84,16 +73,10 @@ def made_of(traces: Iterable[Trace]) -> Mapping[str, ToolRecording]:
     cases: dict[str, dict[str, tuple[ToolAnswer, ...]]] = {}
     toolsets: dict[str, dict[str, tuple[dict[str, Any], ...]]] = {}
     for trace in sorted(traces, key=lambda one: (one.key, one.run)):
-        own = [one.model_copy(update={"source": "recording"}) for one in trace.tools]
         of_set = cases.setdefault(trace.eval_set, {})
-        if own:
-            of_set.setdefault(trace.eval_id, tuple(own))
+        if trace.tools:
+            of_set.setdefault(trace.eval_id, trace.tools)
         toolsets.setdefault(trace.eval_set, {}).update(trace.toolsets)
     return {
         name: ToolRecording(toolsets=toolsets[name], cases=found) for name, found in cases.items()
     }
-
-
-def counted(traces: Iterable[Trace]) -> Counter[str]:
-    """How many calls were answered from where."""
-    return Counter(one.source for trace in traces for one in trace.tools)

@@ -252,6 +252,10 @@ class Case(Value):
     """Of the definition and of nothing else: equal digests, equal case."""
     dataset: DatasetCase | None = None
     """Set where the case comes from an `EvaluationDataset`."""
+    ignore_args: tuple[str, ...] = ()
+    """Arguments of tools that differ from run to run: the suite's word."""
+    recording: str = ""
+    """Digest of what is recorded of its tools beside the set, on its own side."""
 
     @property
     def key(self) -> CaseKey:

@@ -14,7 +14,7 @@ from gradegate.locales import languages
 from gradegate.model.base import Value
 from gradegate.model.errors import InputError, did_you_mean
 from gradegate.model.report import ReasonKind
-from gradegate.model.settings import CommentWhen, Language
+from gradegate.model.settings import CommentWhen, Language, ToolsMode
 
 T = TypeVar("T")
 
@@ -37,6 +37,7 @@ class Overrides(Value):
     agent: str | None = None
     evals: tuple[str, ...] | None = None
     runs: int | None = None
+    tools: ToolsMode | None = None
     fail_on: tuple[ReasonKind, ...] | None = None
     tolerance: float | None = None
     comment: CommentWhen | None = None
@@ -116,6 +117,7 @@ READERS: dict[str, Callable[[str, str], object]] = {
     "agent": read_text,
     "evals": read_list(read_text),
     "runs": read_count,
+    "tools": read_choice(*get_args(ToolsMode)),
     "fail_on": read_list(read_choice(*ReasonKind)),
     "tolerance": read_share,
     "comment": read_choice(*get_args(CommentWhen)),

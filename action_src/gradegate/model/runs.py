@@ -13,23 +13,9 @@ from gradegate.model.base import Value
 from gradegate.model.evalset import CaseKey, Invocation
 from gradegate.model.notice import Notice, as_notice, is_none, with_code
 from gradegate.model.result import CaseResult
+from gradegate.model.tool_recording import ToolAnswer, ToolRecording
 
 TRACES_SCHEMA: Final = "gradegate/traces/v1"
-
-
-class ToolAnswer(Value):
-    """A call of a tool, and where its answer came from."""
-
-    name: str
-    args: dict[str, Any] = Field(default_factory=dict)
-    source: Literal["case", "recording", "live", "missing"] = "live"
-    response: Any = None
-    """What it answered; taken down where a recording is made, like the rest."""
-    error: str | None = None
-    """What it raised in place of an answer."""
-    state: dict[str, Any] = Field(default_factory=dict)
-    """What it changed in the session's state."""
-    actions: dict[str, Any] = Field(default_factory=dict)
 
 
 class Trace(Value):
@@ -127,6 +113,8 @@ class Side:
     """The whole repository: an agent may read more than its project's folder."""
     root: Path
     """The project's folder in it."""
+    recordings: Mapping[str, ToolRecording] = field(default_factory=dict, compare=False)
+    """What its tools are to answer, by eval set; read before an agent could change it."""
 
 
 class RunRequest(NamedTuple):

@@ -29,7 +29,8 @@ from gradegate.model.result import Results
 from gradegate.model.runs import SideName
 from gradegate.model.settings import ReportSettings
 from gradegate.model.shard import ShardFile
-from gradegate.pipeline import durations
+from gradegate.model.tool_recording import ToolRecording
+from gradegate.pipeline import durations, tools_used
 from gradegate.pipeline.audit import toothless
 from gradegate.pipeline.case_runner import CaseRunner
 from gradegate.pipeline.prepare import EvaluationRequest, Prepared, prepare
@@ -51,11 +52,14 @@ class Evaluation:
     report: Report
     settings: ReportSettings
     results: Mapping[SideName, Results] = field(default_factory=dict)
+    recordings: Mapping[str, ToolRecording] = field(default_factory=dict)
+    """What tools answered, by eval set, where that was to be recorded."""
 
     def masked(self, masker: SecretMasker) -> "Evaluation":
         """The same without the secrets that an agent or a judge may have repeated."""
         results = {side: masker.hide_in(one) for side, one in self.results.items()}
-        return Evaluation(masker.hide_in(self.report), self.settings, results)
+        taped = {name: masker.hide_in(one) for name, one in self.recordings.items()}
+        return Evaluation(masker.hide_in(self.report), self.settings, results, taped)
 
 
 async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation:
@@ -82,10 +86,11 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
     )
     decision = decide(reasons, comparison.undecided, comparison.terms, request.accepted_by)
     green = await toothless([pair.head for pair in prepared.pairs if pair.head])
-    told = (*comparison.remarks, *green)
+    told = (*comparison.remarks, *green, *tools_used.told(prepared, runner.runs))
     report = _report(prepared, runner, replace(comparison, remarks=told), decision, services.today)
     results = {side: _results(side, prepared, runner) for side in runner.sides}
-    return Evaluation(report, prepared.policy.report, results).masked(runner.secrets)
+    taped = tools_used.recordings(prepared, runner.runs)
+    return Evaluation(report, prepared.policy.report, results, taped).masked(runner.secrets)
 
 
 async def run_shard(

@@ -207,6 +207,8 @@ def _changed_tables(ours: Settings, theirs: Settings) -> Iterator[Notice]:
 
 def _with_inputs(suite: Suite, overrides: Overrides) -> Suite:
     given = {"agent": overrides.agent, "evals": overrides.evals, "runs": overrides.runs}
+    if suite.agent and not (suite.command or suite.traces):  # others answer their tools themselves
+        given["tools"] = overrides.tools
     wanted = {key: value for key, value in given.items() if value is not None}
     if overrides.agent is not None and suite.command is not None:
         raise InputError(
@@ -217,9 +219,10 @@ def _with_inputs(suite: Suite, overrides: Overrides) -> Suite:
 
 
 def _of_base(suite: Suite, overrides: Overrides) -> Suite:
-    """Likewise; what base runs is no mistake of head's."""
+    """Likewise; what base runs is no mistake of head's, and head's tools are those recorded."""
     ignored = {"agent": None} if suite.command is not None else {}
-    return _with_inputs(suite, overrides.model_copy(update=ignored))
+    chosen = _with_inputs(suite, overrides.model_copy(update=ignored))
+    return chosen.model_copy(update={"tools": "live"}) if chosen.tools == "record" else chosen
 
 
 def _with_rules(gate: Gate, overrides: Overrides) -> Gate:

@@ -21,6 +21,7 @@ from gradegate.evalsets.project import (
     refuse_agentless,
 )
 from gradegate.files.temporary import temporary_folder
+from gradegate.files.tool_recordings import read_recording, recording_path
 from gradegate.model.errors import InputError
 from gradegate.model.evalset import Case
 from gradegate.model.notice import Notice, notice
@@ -29,6 +30,7 @@ from gradegate.model.question import content_digest
 from gradegate.model.report import Reason
 from gradegate.model.runs import Side
 from gradegate.model.settings import Suite
+from gradegate.model.tool_recording import ToolRecording
 from gradegate.pipeline.metric_code import MetricPlace, changed_metrics
 from gradegate.pipeline.policy import Policy, effective
 from gradegate.sides.checkout import Revisions, Sides, check_out
@@ -255,6 +257,7 @@ def _prepared(
 ) -> PreparedSide:
     cases = tuple(case for one in loaded for case in one.cases)
     exclude = _not_the_agent(project, suites, cases)
+    side = replace(side, recordings=dict(_recordings(side, suites, cases)))
     identities = {suite.name: agent_identity(suite, side, exclude) for suite in suites}
     print_ = fingerprint(list(identities.values()), cases, project.settings)
     return PreparedSide(side, project, suites, cases, identities, print_, tuple(exclude))
@@ -313,7 +316,16 @@ def _not_the_agent(project: Project, suites: Sequence[Suite], cases: Iterable[Ca
     configs = {(Path(name).parent / CONFIG_FILE).as_posix() for name in sets}
     configs |= {place for name in sets for place in places.of(name)}
     named = {suite.eval_config for suite in all_suites if suite.eval_config}
-    return sorted(sets | configs | named)
+    return sorted(sets | configs | named | set(map(recording_path, sets)))
+
+
+def _recordings(
+    side: Side, suites: Iterable[Suite], cases: Iterable[Case]
+) -> Iterator[tuple[str, ToolRecording]]:
+    """Of the suites whose tools are answered by recordings."""
+    played = {suite.name for suite in suites if suite.tools == "recorded"}
+    for eval_set in sorted({case.eval_set for case in cases if case.suite in played}):
+        yield eval_set, read_recording(side.root, eval_set)
 
 
 def _remarks(loaded: Sequence[LoadedSuite]) -> list[Notice]:

@@ -7,6 +7,7 @@ from gradegate.criteria import registry
 from gradegate.criteria.base.criterion import Criterion
 from gradegate.criteria.custom import NO_ENVIRONMENT, custom_metrics_of
 from gradegate.criteria.efficiency import efficiency_of
+from gradegate.evalsets.ignored_args import comparable
 from gradegate.model.evalset import Case
 from gradegate.model.notice import Notice, notice, with_code
 from gradegate.model.result import CaseResult, CriterionResult, Status
@@ -73,6 +74,9 @@ async def _score(criterion: Criterion, case: Case, trace: Trace, ask: Ask) -> Cr
         return CriterionResult(threshold=criterion.threshold, notice=lacking, applies=False)
     if criterion.needs.scenario and not case.definition.is_simulated:
         return CriterionResult(threshold=criterion.threshold, notice=NO_SCENARIO, applies=False)
+    if criterion.compares_args and case.ignore_args:
+        definition, trace = comparable(case, trace)
+        return await criterion.score(definition, trace, ask)
     return await criterion.score(case.definition, trace, ask)
 
 

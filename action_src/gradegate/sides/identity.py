@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import stat
+import uuid
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -76,7 +77,17 @@ def agent_identity(suite: Suite, side: Side, exclude: Collection[str]) -> str:
     how = suite.model_dump(mode="json", include=_ALWAYS_NAMED) | suite.model_dump(
         mode="json", exclude=_NOT_HOW_IT_RUNS, exclude_defaults=True
     )
-    return _digest([how, _project_of(side), tree_digest(side.top, _left_out(side, exclude))])
+    tree = tree_digest(side.top, _left_out(side, exclude))
+    return _digest([how, _project_of(side), tree, *_tools(suite, side)])
+
+
+def _tools(suite: Suite, side: Side) -> Iterator[Any]:
+    """What the tools answer, where they are not simply called; to record is to call them anew."""
+    if suite.tools == "record":
+        yield uuid.uuid4().hex
+    elif suite.tools == "recorded":
+        for name, recording in sorted(side.recordings.items()):
+            yield name, recording.model_dump(mode="json")
 
 
 def leave_what_counts(side: Side, exclude: Collection[str]) -> None:

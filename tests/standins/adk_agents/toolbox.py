@@ -20,7 +20,7 @@ from google.adk.tools.agent_tool import AgentTool
 from google.adk.tools.mcp_tool.mcp_toolset import MCPToolset
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
-from mcp import StdioServerParameters
+from mcp import StdioServerParameters  # type: ignore[import-not-found] # not where we are checked
 
 SERVER = Path(__file__).with_name("mcp_server.py")
 
@@ -29,7 +29,9 @@ class Repeating(BaseLlm):  # type: ignore[misc] # google-adk is not where we are
     """Asks for what it is told to, and says what came of it."""
 
     async def generate_content_async(
-        self, llm_request: LlmRequest, stream: bool = False
+        self,
+        llm_request: LlmRequest,
+        stream: bool = False,  # noqa: FBT001, FBT002 - as google-adk has it
     ) -> AsyncGenerator[LlmResponse, None]:
         del stream
         last = llm_request.contents[-1].parts[-1]
@@ -52,7 +54,7 @@ class Repeating(BaseLlm):  # type: ignore[misc] # google-adk is not where we are
 
 def ask_outside(what: str) -> str:
     """What the outside says, which counts how often it is asked."""
-    with urllib.request.urlopen(f"{os.environ['OUTSIDE']}/{what}") as page:
+    with urllib.request.urlopen(f"{os.environ['OUTSIDE']}/{what}") as page:  # noqa: S310 - a stand-in's
         return str(page.read().decode())
 
 

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from gradegate.model.evalset import Case, EvalCase
+from gradegate.model.evalset import Case, EvalCase, FunctionCall, IntermediateData
 from gradegate.model.result import CaseResult, Status
 from gradegate.model.runs import NotRun, Trace
 from gradegate.pipeline.score import score_run
@@ -135,3 +135,30 @@ async def test_a_criterion_for_simulated_users_does_not_apply_to_written_ones() 
     result = await scores(case, trace_of(case, 2, "hi"))
     assert (result.status, result.criteria[name].applies) == (Status.PASSED, False)
     assert result.criteria[name].status is Status.NOT_EVALUATED
+
+
+@pytest.mark.parametrize("ignored", [(), ("*.interruptId",), ("book.*",), ("book.options.id",)])
+async def test_arguments_that_a_suite_ignores_are_not_compared(ignored: tuple[str, ...]) -> None:
+    """At any depth, and for the comparison alone."""
+    args = {"seat": "A1", "interruptId": "1", "options": {"id": 1}}
+    call = {"name": "book", "args": args}
+    definition = a_case(criteria={TOOLS: 1.0}).definition
+    turn = definition.turns[0]
+    expected = turn.model_copy(update={"intermediate_data": _calls(call)})
+    other = {"name": "book", "args": {**args, "interruptId": "2", "options": {"id": 2}}}
+    case = a_case(criteria={TOOLS: 1.0}).model_copy(
+        update={
+            "definition": definition.model_copy(update={"conversation": (expected,)}),
+            "ignore_args": (*ignored, "*.id") if ignored == ("*.interruptId",) else ignored,
+        }
+    )
+    trace = trace_of(case, 2, "hi").model_copy(
+        update={"invocations": (turn.model_copy(update={"intermediate_data": _calls(other)}),)}
+    )
+    result = await scores(case, trace)
+    passes = ignored in {("*.interruptId",), ("book.*",)}
+    assert (result.status is Status.PASSED) is passes
+
+
+def _calls(call: dict[str, Any]) -> IntermediateData:
+    return IntermediateData(tool_uses=(FunctionCall.model_validate(call),))

@@ -46,6 +46,8 @@ class Criterion(AdkValue):
     asks_for: ClassVar[frozenset[RunPart]] = frozenset({"answer"})
     """What of a run it should find fault with where that is missing, or another case's. Criteria
     that look for harm ask for nothing: an agent that does nothing does none."""
+    compares_args: ClassVar[bool] = False
+    """Whether it compares arguments of calls, so that those a suite ignores are left out."""
     no_reference: ClassVar[Notice] = notice("score.no_expected_answer")
     """What a case lacks that has nothing to compare with."""
 

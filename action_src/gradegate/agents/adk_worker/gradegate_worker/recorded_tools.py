@@ -94,7 +94,7 @@ class Tape:
     def _find(self, name: str, args: Json) -> "Json | None":
         """The next answer to this call; the last one again where there is no more."""
         wanted = self._without_ignored(name, args)
-        last: "Json | None" = None
+        last: Json | None = None
         for number, one in enumerate(self._answers):
             if one["name"] == name and self._without_ignored(name, one.get("args")) == wanted:
                 last = one
@@ -143,7 +143,7 @@ def play(told: Json, context: Any) -> Any:
     return copy.deepcopy(told.get("response"))
 
 
-def recorded_error(told: str) -> Exception:
+def recorded_error(told: str) -> Any:
     """What a tool raised, as far as it has a name that Python knows."""
     name, _, message = told.partition(": ")
     known = getattr(builtins, name, None)
@@ -262,6 +262,10 @@ def watch(agent: Any) -> None:
     prepare_agent(agent)
     if not hasattr(agent, "before_tool_callback"):
         return
+    if not hasattr(agent, "canonical_before_tool_callbacks"):  # before 1.0 there is one at most
+        if not hasattr(agent.before_tool_callback, "gradegate"):
+            agent.before_tool_callback = alone(agent.before_tool_callback)
+        return
     there = agent.before_tool_callback or []
     callbacks = there if isinstance(there, list) else [there]
     if before_tool not in callbacks:
@@ -271,6 +275,17 @@ def watch(agent: Any) -> None:
 def before_tool(tool: Any, args: Json, tool_context: Any) -> None:
     """An agent's own callback, which answers nothing."""
     prepare_tool(tool, args, tool_context)
+
+
+def alone(own: "Callable[..., Any] | None") -> Callable[..., Any]:
+    """The same where an agent has room for one callback, and may have its own there."""
+
+    def callback(tool: Any, args: Json, tool_context: Any) -> Any:
+        prepare_tool(tool, args, tool_context)
+        return own(tool, args, tool_context) if own else None
+
+    callback.gradegate = True  # type: ignore[attr-defined] # by which it is known to be ours
+    return callback
 
 
 def is_mcp(tool: Any) -> bool:
