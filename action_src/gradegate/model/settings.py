@@ -180,9 +180,6 @@ class Suite(Described):
         if len(given) > 1 and given != ["agent", "traces"]:
             message = f"write only one of {' and '.join(f'`{kind}`' for kind in given)}"
             raise ValueError(message)
-        if self.tools != "live" and (self.command is not None or self.traces):
-            message = "`tools` is for an ADK `agent`: other programs answer their tools themselves"
-            raise ValueError(message)
         if self.command is not None and not self.command:
             message = "`command` needs at least the program's name"
             raise ValueError(message)

@@ -19,6 +19,8 @@ _LONGEST_CALL = 120
 def told(prepared: Prepared, runs: Runs) -> Iterator[Notice]:
     """A sentence for each side of a suite, and one more that names what was not recorded."""
     for suite in prepared.head.suites:
+        if suite.tools != "live" and (suite.command or suite.traces):
+            yield notice("tools.own", suite=suite.name)
         for side in SIDES if suite.tools == "recorded" else ():
             used = [one for trace in _traces(runs, side, suite.name) for one in trace.tools]
             if used:
