@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar
 from pydantic import BaseModel
 
 from gradegate.model.evalset import Case, Content, Invocation
+from gradegate.model.history import History, Record
 from gradegate.model.notice import Notice
 from gradegate.model.question import Question, Votes
 from gradegate.model.result import Usage
@@ -166,6 +167,22 @@ class Store(Protocol):
 
     def news(self, kind: str) -> dict[str, str]:
         """The units of a kind that this job has put."""
+        ...
+
+
+class HistoryStore(Protocol):
+    """Base's earlier outcomes, by key."""
+
+    def records(self, keys: Iterable[str]) -> Mapping[str, Record]:
+        """Those that there are."""
+        ...
+
+    def all(self) -> History:
+        """Everything."""
+        ...
+
+    def add(self, history: History) -> None:
+        """Take these in; a job whose runs are known adds nothing."""
         ...
 
 

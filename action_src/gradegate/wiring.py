@@ -20,6 +20,7 @@ from gradegate.model.settings import JudgeSettings
 from gradegate.pipeline.services import AgentFactory, Services
 from gradegate.ports import Audience, Forge, Judge, Machine, Store
 from gradegate.progress import ProgressLine
+from gradegate.store.history import SqliteHistory
 from gradegate.store.sqlite import SqliteStore
 
 STORE_FILE = Path("store", "gradegate.sqlite")
@@ -28,22 +29,28 @@ RUNNER_FOLDER = ".gradegate"
 
 
 @contextmanager
-def services(machine: Machine, store: Path) -> Iterator[Services]:
-    """The outside world, with progress on standard error and the store open."""
+def services(machine: Machine, store: Path, *, fresh: bool = False) -> Iterator[Services]:
+    """The outside world, with progress on standard error and the store open.
+
+    `fresh`: nothing that is stored is used but the history, which is added to.
+    """
     _put_back(machine)
     with ProgressLine() as line, SqliteStore(store) as opened:
+        units = memory_store() if fresh else opened
 
         def judge(settings: JudgeSettings, folders: Sequence[Path], secrets: SecretMasker) -> Judge:
             # Recorded answers are not kept among those of models.
-            kept = opened if machine.answers is None else memory_store()
+            kept = units if machine.answers is None else memory_store()
             provider = DiscreetProvider(open_router(machine, folders, settings), secrets)
             return JudgeClient(provider, kept, settings, progress=line.asked)
 
         yield Services(
-            store=opened,
+            store=units,
+            history=SqliteHistory(opened),
+            is_fresh=fresh,
             judge=judge,
             agents=lambda: _agents(machine),
-            today=datetime.now(UTC).date(),
+            now=datetime.now(UTC),
             masker=known_secrets(machine.environ),
             progress=line.runs,
         )

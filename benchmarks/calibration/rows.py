@@ -17,7 +17,7 @@ from benchmarks.calibration.world import (
 )
 
 SIZES = (10, 50, 300)
-OURS = "gradegate"
+OURS = "exact"
 
 
 class EvalSet(NamedTuple):

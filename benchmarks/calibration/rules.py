@@ -1,7 +1,6 @@
 """The gate's own rule through its real code, and beside it the rules that others use."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,22 +8,14 @@ from numpy.typing import NDArray
 from scipy.special import bdtr
 from scipy.stats import binomtest
 
+from benchmarks.calibration.gate import criterion, key_of, put_to_gate
 from benchmarks.calibration.world import Pull
-from gradegate.compare.confirm import settle
-from gradegate.compare.criterion_shift import (
-    CriterionShift,
-    another_pass_wanted,
-    compare_criterion,
-    verdicts,
-)
-from gradegate.compare.next_runs import merged
-from gradegate.compare.screening import Suspect
 from gradegate.compare.stats.exact import Count, benjamini_hochberg, worse
-from gradegate.model.evalset import CaseKey
-from gradegate.model.report import Verdict
-from gradegate.model.runs import SIDES, Role, RunRequest, SideName
+from gradegate.model.report import State, Verdict
+from gradegate.model.runs import SIDES, Role, SideName
+from gradegate.model.settings import GateRule
 
-ALPHA, CONFIRM_RUNS, TOLERANCE = 0.02, 16, 0.02
+ALPHA = 0.02
 
 Place = tuple[int, int]
 """Case and criterion."""
@@ -43,98 +34,38 @@ class Ruling(NamedTuple):
     improved: bool = False
     named: int = 0
     """How many cases it named."""
+    inconclusive: bool = False
 
 
-class Confirming:
-    """Suspects with made-up runs: the product says which, and what they come to."""
-
-    def __init__(self, pull: Pull) -> None:
-        self.pull = pull
-        self.made: dict[tuple[SideName, CaseKey, Role], int] = {}
-        base, head = (pull.full_pass(side, 1).passed[:, 0] for side in SIDES)
-        places = [(int(case), int(criterion)) for case, criterion in np.argwhere(~head)]
-        self.suspects = {at: Suspect(called(at), failed_on_both=not base[at]) for at in places}
-
-    def run(self) -> set[Place]:
-        """Which cases, under which criterion, are found to be broken."""
-        while True:
-            found = settle(self.suspects.values(), alpha=ALPHA, confirm_runs=CONFIRM_RUNS)
-            if not found.wanted:
-                told = found.confirmations
-                return {at for at, suspect in self.suspects.items() if told[suspect.id].confirmed}
-            self.make(merged(found.wanted))
-
-    def make(self, wanted: tuple[RunRequest, ...]) -> None:
-        self.made.update({(side, case, role): total for side, case, role, total in wanted})
-        anew = {one.case for one in wanted}
-        for at, suspect in self.suspects.items():
-            if suspect.id[0] in anew:
-                self.suspects[at] = self.with_runs(at, suspect)
-
-    def with_runs(self, at: Place, suspect: Suspect) -> Suspect:
-        case, criterion = at
-
-        def runs(role: Role, side: SideName) -> tuple[bool, ...]:
-            made = self.made.get((side, suspect.id[0], role), 0)
-            return tuple(run[criterion] for run in self.pull.fresh(role, side, case, made))
-
-        return replace(
-            suspect,
-            recheck=runs(Role.RECHECK, "base"),
-            screen=runs(Role.SCREEN, "head"),
-            base=runs(Role.CONFIRM, "base"),
-            head=runs(Role.CONFIRM, "head"),
-        )
-
-
-def called(at: Place) -> tuple[CaseKey, str]:
-    """What the product knows a place by."""
-    case, criterion = at
-    return CaseKey("", "", str(case)), str(criterion)
-
-
-def gradegate(pull: Pull) -> Ruling:
+def exact(pull: Pull) -> Ruling:
     """Screen, fresh pairs and exact tests for cases; permutation over passes for criteria."""
-    confirming = Confirming(pull)
-    confirmed = confirming.run()
-    passes, told = watch(pull)
-    leaking = {name for name, verdict in told.items() if verdict is Verdict.REGRESSED}
-    return Ruling(
-        blocked=bool(confirmed or leaking),
-        found=(0, 0) in confirmed,
-        cost=passes + sum(confirming.made.values()) / (2 * pull.world.cases),
-        leaking="0" in leaking,
-        improved=told["0"] is Verdict.IMPROVED,
-        named=len({case for case, _ in confirmed}),
-    )
+    return _ruling(pull, "exact")
 
 
-def watch(pull: Pull) -> tuple[int, Mapping[str, Verdict]]:
-    """How many passes were made, and what they said of each criterion."""
-    look = 1
-    leaks = compared(pull, look)
-    while another_pass_wanted(leaks, tolerance, alpha=ALPHA, look=look):
-        look += 1
-        leaks = compared(pull, look)
-    told = verdicts(leaks, tolerance, alpha=ALPHA, look=look)
-    return look, {name: found.verdict for name, found in told.items()}
+def memory(pull: Pull) -> Ruling:
+    """Bayes factors against base's history for cases; criteria as above."""
+    return _ruling(pull, "memory")
 
 
-def compared(pull: Pull, passes: int) -> dict[str, CriterionShift]:
-    """Every criterion over the first so many passes."""
-    base, head = (
-        np.concatenate([pull.full_pass(side, n).scores for n in range(1, passes + 1)], axis=1)
-        for side in SIDES
-    )
-    return {
-        str(at): compare_criterion(base[:, :, at].tolist(), head[:, :, at].tolist())
-        for at in range(pull.world.criteria)
+def _ruling(pull: Pull, rule: GateRule) -> Ruling:
+    outcome = put_to_gate(pull, rule)
+    compared = outcome.comparison
+    named = {
+        (one.key, name)
+        for one in compared.cases
+        for name, told in one.criteria.items()
+        if told.verdict is Verdict.REGRESSED
     }
-
-
-def tolerance(_: str) -> float:
-    """The default, for every criterion."""
-    return TOLERANCE
+    told = {one.name: one.verdict for one in compared.criteria}
+    return Ruling(
+        blocked=outcome.state is State.FAIL,
+        found=(key_of(0), criterion(0)) in named,
+        cost=outcome.made / (2 * pull.world.cases),
+        leaking=told[criterion(0)] is Verdict.REGRESSED,
+        improved=told[criterion(0)] is Verdict.IMPROVED,
+        named=len({key for key, _ in named}),
+        inconclusive=outcome.state is State.INCONCLUSIVE,
+    )
 
 
 def any_flip(pull: Pull) -> Ruling:
@@ -189,9 +120,9 @@ def six_pairs(pull: Pull) -> Ruling:
 
 
 def _six(pull: Pull, places: list[Place]) -> Iterator[tuple[Count, Count]]:
-    for case, criterion in places:
+    for case, at in places:
         base, head = (pull.fresh(Role.CONFIRM, side, case, 6) for side in SIDES)
-        yield Count.of(run[criterion] for run in base), Count.of(run[criterion] for run in head)
+        yield Count.of(run[at] for run in base), Count.of(run[at] for run in head)
 
 
 RULES: dict[str, Callable[[Pull], Ruling]] = {
@@ -199,5 +130,6 @@ RULES: dict[str, Callable[[Pull], Ruling]] = {
     "majority of three": majority_of_three,
     "McNemar and Wilson": mcnemar_and_wilson,
     "six fixed pairs": six_pairs,
-    "gradegate": gradegate,
+    "exact": exact,
+    "memory": memory,
 }

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from gradegate.model.runs import Role, SideName
+from gradegate.model.runs import SIDES, Role, SideName
 
 CORRELATION = 0.5
 """Between criteria of one run: an answer that goes wrong tends to fail several at once."""
@@ -38,6 +38,23 @@ class World:
     head: NDArray[np.float64]
     continuous: bool = False
     """The figure is a mean score, where it otherwise is the chance to pass."""
+    runs: int = 1
+    """First-pass runs that the suite asks for."""
+    history: int = 0
+    """Base's earlier outcomes of each case."""
+    before: NDArray[np.float64] | None = None
+    """What was true in the older half of them, where that was something else."""
+    today: float = 1.0
+    """What all pass rates are multiplied by today; added to mean scores."""
+    stored: bool = False
+    """Base's first pass is of an ordinary day, and kept."""
+    crashes: float = 0.0
+    """How often the agent fails a run, whatever the case."""
+    noisy_judge: bool = False
+    """The agent answers alike each time; the figure is how often the judge says yes to it. The
+    sides' k-th runs share what it says, as in the product."""
+    draw: Callable[[np.random.Generator], NDArray[np.float64]] | None = None
+    """Draws the cases anew for each pull request, in place of `base` and `head`."""
 
     @property
     def cases(self) -> int:
@@ -47,22 +64,33 @@ class World:
     def criteria(self) -> int:
         return int(self.base.shape[1])
 
-    @cached_property
-    def edges(self) -> dict[SideName, NDArray[np.float64]]:
-        """Where a normal draw must stay below to pass."""
-        return {"base": ndtri(self.base), "head": ndtri(self.head)}
+    def drawn(self, rng: np.random.Generator) -> "World":
+        """With the cases of one pull request."""
+        if self.draw is None:
+            return self
+        truth = np.repeat(self.draw(rng)[:, None], self.criteria, axis=1)
+        changed = self.head != self.base
+        base, head = (np.where(changed, told, truth) for told in (self.base, self.head))
+        return replace(self, base=base, head=head, draw=None)
 
-    def run(
-        self, rng: np.random.Generator, side: SideName, cases: NDArray[np.intp] | slice, runs: int
-    ) -> Runs:
-        truth = (self.base if side == "base" else self.head)[cases][:, None, :]
+    def rates(self, side: SideName, *, today: bool) -> NDArray[np.float64]:
+        """What is true of a side on a day."""
+        truth = self.base if side == "base" else self.head
+        if not today or self.today == 1.0:
+            return truth
+        return truth + self.today if self.continuous else truth * self.today
+
+    def run(self, rng: np.random.Generator, truth: NDArray[np.float64], runs: int) -> Runs:
+        """So many runs of these cases."""
         shared = rng.standard_normal((len(truth), runs, 1))
         own = rng.standard_normal((len(truth), runs, self.criteria))
         noise = CORRELATION**0.5 * shared + (1 - CORRELATION) ** 0.5 * own
+        crashed = rng.random((len(truth), runs, 1)) < self.crashes if self.crashes else False
         if self.continuous:
-            scores = np.clip(truth + noise * PAIRED_SD / 2**0.5, 0.0, None)
+            scores = np.clip(truth[:, None, :] + noise * PAIRED_SD / 2**0.5, 0.0, None)
+            scores = np.where(crashed, 0.0, scores)
             return Runs(scores, scores >= THRESHOLD)
-        passed = noise < self.edges[side][cases][:, None, :]
+        passed = (noise < ndtri(truth)[:, None, :]) & ~np.asarray(crashed)
         return Runs(passed.astype(np.float64), passed)
 
 
@@ -72,23 +100,48 @@ class Pull:
 
     world: World
     rng: np.random.Generator
-    _passes: dict[SideName, list[Runs]] = field(default_factory=lambda: {"base": [], "head": []})
+    _passes: dict[tuple[SideName, bool], list[Runs]] = field(default_factory=dict)
     _fresh: dict[tuple[Role, SideName, int], list[tuple[bool, ...]]] = field(default_factory=dict)
 
-    def full_pass(self, side: SideName, number: int) -> Runs:
+    def __post_init__(self) -> None:
+        self.world = self.world.drawn(self.rng)
+        self._rates = {
+            (side, today): self.world.rates(side, today=today)
+            for side in SIDES
+            for today in (True, False)
+        }
+
+    def full_pass(self, side: SideName, number: int, *, today: bool = True) -> Runs:
         """The first, second, third… run of every case."""
-        done = self._passes[side]
+        if self.world.noisy_judge:
+            side = "base"
+        done = self._passes.setdefault((side, today), [])
         while len(done) < number:
-            done.append(self.world.run(self.rng, side, slice(None), 1))
+            done.append(self.world.run(self.rng, self._rates[side, today], 1))
         return done[number - 1]
 
     def fresh(self, role: Role, side: SideName, case: int, runs: int) -> list[tuple[bool, ...]]:
         """A case's first so many runs in a role: what each criterion said."""
+        if self.world.noisy_judge:
+            side = "base"
         known = self._fresh.setdefault((role, side, case), [])
         while len(known) < runs:
-            drawn = self.world.run(self.rng, side, np.array([case]), RUNS_AT_ONCE)
+            drawn = self.world.run(self.rng, self._rates[side, True][[case]], RUNS_AT_ONCE)
             known += [tuple(row) for row in drawn.passed[0].tolist()]
         return known[:runs]
+
+    @cached_property
+    def history(self) -> Runs | None:
+        """Base's earlier runs of every case, oldest first."""
+        world = self.world
+        if not world.history:
+            return None
+        if world.before is None:
+            return world.run(self.rng, self._rates["base", False], world.history)
+        older = world.run(self.rng, world.before, world.history // 2)
+        newer = world.run(self.rng, self._rates["base", False], world.history - world.history // 2)
+        halves = zip(older, newer, strict=True)
+        return Runs(*(np.concatenate(half, axis=1) for half in halves))
 
 
 def stable(cases: int) -> NDArray[np.float64]:

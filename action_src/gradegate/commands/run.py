@@ -100,6 +100,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 def add_baseline_arguments(parser: ArgumentParser) -> None:
     """What `baseline` takes."""
     add_sides(parser)
+    parser.add_argument(
+        "--fresh",
+        action="store_true",
+        help="run and judge all of it anew, whatever is stored, and add it to base's history",
+    )
 
 
 def run(options: Namespace, environ: Mapping[str, str]) -> int:
@@ -216,7 +221,7 @@ def run_baseline(options: Namespace, environ: Mapping[str, str]) -> int:
     )
     machine = Machine(environ, repo.top, cache_folder(environ), agent_python=options.agent_python)
     store = store_path(environ, options.store)
-    with services(machine, store) as outside:
+    with services(machine, store, fresh=options.fresh) as outside:
         results = run_until_signal(baseline(request, outside))
     print(kept(results, store))  # noqa: T201 - the command's answer
     return 0

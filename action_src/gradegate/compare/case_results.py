@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
+from typing import Any, Literal
 
 from gradegate import locales
 from gradegate.compare.pairing import Pair
@@ -39,6 +39,11 @@ class SideSummary:
         if 2 * self.passed > self.planned:
             return "passed"
         return "failed" if 2 * (self.passed + missing) <= self.planned else "unknown"
+
+    @property
+    def count(self) -> Count:
+        """The runs that could be evaluated."""
+        return Count(self.passed, self.evaluated)
 
     @property
     def mean(self) -> float | None:
@@ -144,6 +149,11 @@ class PairedResult:
     """Of base and of head, whatever each was made for, but for full passes bought later."""
 
     @property
+    def id(self) -> SuspectId:
+        """The case and the criterion."""
+        return self.pair.key, self.criterion
+
+    @property
     def is_added(self) -> bool:
         """Whether the case is new, so that it answers to its threshold alone."""
         return self.pair.change is Change.ADDED
@@ -226,10 +236,23 @@ class PairedResult:
             p_value=self.settled.p_value if self.settled else None,
             verdict=self.verdict,
             confirmed=self.is_confirmed,
+            **self._weighed(),
             below_threshold=head.below_threshold,
             notice=with_code(self.why),
             reason=self.why and self.why.text,
         )
+
+    def _weighed(self) -> dict[str, Any]:
+        """What base's history has to do with it."""
+        found = self.settled
+        if found is None:
+            return {}
+        return {
+            "earlier": found.earlier if found.earlier.runs else None,
+            "bayes_factor": found.bayes_factor,
+            "probably_worse": found.probably_worse,
+            "more_runs": found.more_runs,
+        }
 
     def _counts(self) -> tuple[tuple[int, int], tuple[int, int]]:
         """Passed and all runs a side that led to the verdict.

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from gradegate import locales
 from gradegate.compare import no_base
 from gradegate.compare.case_results import PairedResult, paired_results
 from gradegate.compare.causes import with_causes
@@ -24,6 +25,7 @@ from gradegate.compare.gate import (
     undecided_criteria,
     with_budgets,
 )
+from gradegate.compare.history import NO_HISTORY, BaseHistory
 from gradegate.compare.next_runs import confirmations, passes_made
 from gradegate.compare.no_base import with_sound_base
 from gradegate.compare.pairing import Pair
@@ -63,9 +65,10 @@ class Comparison:
     """What a reader should know of the runs."""
 
 
-def compare(terms: Terms, runs: Runs) -> Comparison:
+def compare(terms: Terms, runs: Runs, history: BaseHistory = NO_HISTORY) -> Comparison:
     """Compare every case and every criterion."""
-    settled = confirmations(terms, runs)
+    settled = confirmations(terms, runs, history)
+    runs = history.beside(runs)
     told = (*remarks(terms, runs), *no_base.remarks(terms, refreshed(runs)))
     terms, runs = with_sound_base(terms, refreshed(runs))
     paired = [paired_results(pair, runs.base, runs.head, settled) for pair in terms.pairs]
@@ -93,7 +96,7 @@ def compare(terms: Terms, runs: Runs) -> Comparison:
             *undecided_cases(results, terms),
             *undecided_criteria(criteria, doubtful),
         ),
-        remarks=told,
+        remarks=(*told, *(probably_worse(results) if terms.gate.warn else ())),
         terms=terms,
     )
 
@@ -110,6 +113,25 @@ def _criteria(
         compare_criteria(grouped, shifts, terms.gate, look=look),
         may_have_regressed(shifts, worst, terms.gate, look=look),
     )
+
+
+def probably_worse(results: Sequence[PairedResult]) -> Iterator[Notice]:
+    """Cases that look worse, and not clearly enough to block; the clearest first."""
+    found = [one for one in results if one.settled and one.settled.probably_worse]
+    for one in sorted(found, key=lambda one: -((one.settled and one.settled.bayes_factor) or 0)):
+        assert one.settled is not None  # noqa: S101 - chosen by it
+        base = [sum(counts) for counts in zip(one.settled.earlier, one.settled.base, strict=True)]
+        more = one.settled.more_runs
+        yield notice(
+            "probably_worse" if more else "probably_worse.open",
+            case=one.pair.key.eval_id,
+            criterion=one.criterion,
+            passed=locales.count(one.settled.head.passed),
+            runs=locales.count(one.settled.head.runs),
+            base_passed=locales.count(base[0]),
+            base_runs=locales.count(base[1]),
+            more=locales.count(more or 0),
+        )
 
 
 def nothing_measured(cases: Sequence[CaseComparison]) -> Iterator[Undecided]:

@@ -58,15 +58,15 @@ def _walk(suspects: Sequence[Suspect], level: float, most: int) -> Settled:
     wanted = tuple(found for _, found in screened if isinstance(found, RunRequest))
     if any(isinstance(found, RunRequest) and not suspect.is_new for suspect, found in screened):
         return Settled(settled, wanted)  # the test needs to know how many suspects are left
-    for family in _families([suspect for suspect, found in screened if found is None]):
+    for family in families([suspect for suspect, found in screened if found is None]):
         test = _Test(family, _design(level, len(family), most))
         wanted += tuple(test.wanted())
         settled |= test.outcomes()
     return Settled(MappingProxyType(settled), wanted)
 
 
-def _families(suspects: Sequence[Suspect]) -> Iterator[list[Suspect]]:
-    """What is tested together. A quarantined case cannot block, and dilutes no one's level."""
+def families(suspects: Sequence[Suspect]) -> Iterator[list[Suspect]]:
+    """What is decided together. A quarantined case cannot block, and dilutes no one's level."""
     blocking = [suspect for suspect in suspects if not suspect.quarantined]
     if blocking:
         yield blocking

@@ -17,6 +17,7 @@ from gradegate.compare.stats.permutation import Group, tails
 from gradegate.compare.stats.special import special
 from gradegate.model.report import Verdict
 from gradegate.model.result import UNIT, Scale
+from gradegate.model.settings import GateRule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
 
     Scores: TypeAlias = Sequence[Sequence[float]]
 
-LEAK_SHARE = 0.75
+LEAK_SHARE: dict[GateRule, float] = {"exact": 0.75, "memory": 0.5}
 """What part of a gate run's alpha goes to whole criteria; the rest goes to single cases."""
-LOOK_SHARES = (0.10, 0.15, 0.50)
+LOOK_SHARES: dict[GateRule, tuple[float, ...]] = {
+    "exact": (0.10, 0.15, 0.50),
+    "memory": (0.10, 0.15, 0.25),
+}
 """How that part is spent where passes can be bought: after the first, second, third pass."""
+MOST_PASSES = 3
 WORTH_A_PASS = 2.0
 """Another pass is bought where an adjusted p-value is at most so many times alpha."""
 CONFIDENCE = 0.95
@@ -129,12 +134,12 @@ def t_interval(differences: NDArray[np.float64]) -> tuple[float, float] | None:
     return mean - half, mean + half
 
 
-def level_at(alpha: float, look: int | None) -> float:
+def level_at(alpha: float, look: int | None, rule: GateRule = "exact") -> float:
     """What an adjusted p-value must not exceed, after so many full passes.
 
     None: there is only this one look, because no pass can be bought.
     """
-    return alpha * (LEAK_SHARE if look is None else LOOK_SHARES[look - 1])
+    return alpha * (LEAK_SHARE[rule] if look is None else LOOK_SHARES[rule][look - 1])
 
 
 def verdicts(
@@ -143,12 +148,13 @@ def verdicts(
     *,
     alpha: float,
     look: int | None = None,
+    rule: GateRule = "exact",
 ) -> dict[str, ShiftVerdict]:
     """What is to be said of each criterion, all of them taken together.
 
     A tolerance is a share of the criterion's own range.
     """
-    level = level_at(alpha, look)
+    level = level_at(alpha, look, rule)
     worse = _adjusted(leaks, lambda leak: leak.p_value)
     better = _adjusted(leaks, lambda leak: leak.p_better)
     found = {}
@@ -174,14 +180,15 @@ def another_pass_wanted(
     *,
     alpha: float,
     look: int,
+    rule: GateRule = "exact",
 ) -> bool:
     """Whether it looks close enough, after so many full passes, to buy one more of both sides.
 
     Not where a criterion has regressed already: the gate's answer would stay the same.
     """
-    if look >= len(LOOK_SHARES):
+    if look >= MOST_PASSES:
         return False
-    told = verdicts(leaks, tolerance_of, alpha=alpha, look=look)
+    told = verdicts(leaks, tolerance_of, alpha=alpha, look=look, rule=rule)
     if any(found.verdict is Verdict.REGRESSED for found in told.values()):
         return False
     return looks_close(leaks, tolerance_of, alpha=alpha)

@@ -79,7 +79,7 @@ def may_have_regressed(
 ) -> frozenset[str]:
     """Criteria that the missing scores could turn into regressions."""
     comparable = {name: leak for name, leak in {**leaks, **worst}.items() if leak.n}
-    told = verdicts(comparable, gate.tolerance_for, alpha=gate.alpha, look=look)
+    told = verdicts(comparable, gate.tolerance_for, alpha=gate.alpha, look=look, rule=gate.rule)
     return frozenset(
         name for name in worst if name in told and told[name].verdict is Verdict.REGRESSED
     )
@@ -93,7 +93,7 @@ def compare_criteria(
     `look` counts the full passes where more could be bought; None where there is one look.
     """
     comparable = {name: leak for name, leak in leaks.items() if leak.n}
-    told = verdicts(comparable, gate.tolerance_for, alpha=gate.alpha, look=look)
+    told = verdicts(comparable, gate.tolerance_for, alpha=gate.alpha, look=look, rule=gate.rule)
     found = []
     for name, judgements in grouped.items():
         leak = comparable.get(name)

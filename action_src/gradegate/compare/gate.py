@@ -103,15 +103,19 @@ def _regression(one: PairedResult, gate: Gate) -> Notice:
     (base_passed, head_passed), (base_runs, head_runs) = (
         map(locales.count, counts) for counts in (compared.passed, compared.runs)
     )
-    return notice(
-        "regression.confirmed",
-        case=case,
-        base_passed=base_passed,
-        base_runs=base_runs,
-        head_passed=head_passed,
-        head_runs=head_runs,
-        p=locales.p_value(compared.p_value),
-    )
+    told = {
+        "case": case,
+        "base_passed": base_passed,
+        "base_runs": base_runs,
+        "head_passed": head_passed,
+        "head_runs": head_runs,
+    }
+    if compared.earlier is not None:
+        passed, runs = map(locales.count, compared.earlier)
+        return notice("regression.history", earlier_passed=passed, earlier_runs=runs, **told)
+    if compared.p_value is None:
+        return notice("regression.weighed", **told)
+    return notice("regression.confirmed", p=locales.p_value(compared.p_value), **told)
 
 
 def _below(one: PairedResult) -> Notice:

@@ -1,18 +1,29 @@
 """Which runs to have: one pure function of what there is."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from gradegate.compare.case_results import PairedResult, outcomes, paired_results
+from gradegate.compare.case_results import (
+    PairedResult,
+    gated_names,
+    outcomes,
+    paired_results,
+    summarize,
+)
 from gradegate.compare.confirm import Settled, settle
-from gradegate.compare.criterion_shift import LOOK_SHARES, another_pass_wanted
+from gradegate.compare.criterion_shift import MOST_PASSES, another_pass_wanted
 from gradegate.compare.criterion_table import by_criterion, shifts_of
+from gradegate.compare.history import NO_HISTORY, BaseHistory
+from gradegate.compare.memory import Rule, is_suspicious, weigh
 from gradegate.compare.no_base import with_sound_base
-from gradegate.compare.screening import Confirmation, Outcomes, Suspect, SuspectId
+from gradegate.compare.screening import NO_RUNS, Confirmation, Outcomes, Suspect, SuspectId
+from gradegate.compare.stats.bayes import ORDINARY, Day, day_of
+from gradegate.compare.stats.exact import Count
 from gradegate.compare.stored_base import is_unsteady, refresh, refreshed
 from gradegate.compare.terms import Terms
 from gradegate.compare.without_reruns import FixedRuns, judge_fixed
 from gradegate.model.evalset import CaseKey
+from gradegate.model.report import Verdict
 from gradegate.model.result import CaseResult, Status
 from gradegate.model.runs import FRESH, SIDES, Role, RunRequest, Runs, SideName
 
@@ -20,17 +31,23 @@ BASELINE_RUNS = 2
 """A base that many pull requests are held against must not have been lucky once."""
 
 
-def wanted_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
+def wanted_runs(
+    terms: Terms, runs: Runs, history: BaseHistory = NO_HISTORY
+) -> tuple[RunRequest, ...]:
     """The runs to have next; none where nothing more can be learnt.
 
-    A function of the runs made so far and of nothing else: a killed job that reads them back
-    from its journal goes on exactly where it was.
+    A function of the runs made so far, of base's history and of nothing else: a killed job that
+    reads them back from its journal goes on exactly where it was.
     """
-    begin = runs.missing(first_pass(terms)) or runs.missing(refresh(terms, runs))
+    begin = runs.missing(first_pass(terms, history)) or runs.missing(history.missing(terms, runs))
     if begin:
         return begin
-    terms, runs = with_sound_base(terms, refreshed(runs))
-    return runs.missing(extra_passes(terms, runs)) or fresh_runs(terms, runs)
+    runs = history.beside(runs)
+    begin = runs.missing(refresh(terms, runs))
+    if begin:
+        return begin
+    sound, now = with_sound_base(terms, refreshed(runs))
+    return now.missing(extra_passes(sound, now)) or fresh_runs(terms, runs, history)
 
 
 def wanted_of_part(
@@ -51,11 +68,12 @@ def wanted_of_part(
     return fresh_runs(replace(sound, pairs=own, gate=gate), now)
 
 
-def first_pass(terms: Terms) -> Iterator[RunRequest]:
-    """What every case of both sides is run for once."""
+def first_pass(terms: Terms, history: BaseHistory = NO_HISTORY) -> Iterator[RunRequest]:
+    """What every case of both sides is run for once; not base's where there is a history of it."""
     for pair in terms.pairs:
         for side in terms.sides_of(pair):
-            yield RunRequest(side, pair.key, Role.FIRST, terms.first_pass[side, pair.key])
+            if side == "head" or pair.key not in history:
+                yield RunRequest(side, pair.key, Role.FIRST, terms.first_pass[side, pair.key])
 
 
 def extra_passes(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
@@ -66,11 +84,13 @@ def extra_passes(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
     another = tuple(_pass(terms, look))
     if _is_begun(another, terms, runs):
         return another
-    if look < len(LOOK_SHARES):
+    if look < MOST_PASSES:
         grouped = by_criterion(results_of(terms, runs, {}), terms.quarantined)
         shifts = shifts_of(grouped, runs.base, runs.head)
         gate = terms.gate
-        if another_pass_wanted(shifts, gate.tolerance_for, alpha=gate.alpha, look=look):
+        if another_pass_wanted(
+            shifts, gate.tolerance_for, alpha=gate.alpha, look=look, rule=gate.rule
+        ):
             return another
     return ()
 
@@ -107,16 +127,25 @@ def _has_fresh(terms: Terms, runs: Runs) -> Iterator[bool]:
             yield any(run.role in FRESH for run in runs.of(side, pair.key))
 
 
-def fresh_runs(terms: Terms, runs: Runs) -> tuple[RunRequest, ...]:
+def fresh_runs(
+    terms: Terms, runs: Runs, history: BaseHistory = NO_HISTORY
+) -> tuple[RunRequest, ...]:
     """Runs that tell a broken case from a flaky one; one serves all criteria of its case."""
-    return merged(_settled(terms, runs).wanted)
-
-
-def confirmations(terms: Terms, runs: Runs) -> Mapping[SuspectId, Confirmation]:
-    """What fresh runs, or an exact test of recorded ones, came to."""
+    unsteady = bool(history) and is_unsteady(terms, runs)
     sound, now = with_sound_base(terms, refreshed(runs))
-    found = {**_recorded(sound, now), **_settled(sound, now).confirmations}
-    if not is_unsteady(terms, runs):
+    return merged(_settled(sound, now, history, is_another_day=unsteady).wanted)
+
+
+def confirmations(
+    terms: Terms, runs: Runs, history: BaseHistory = NO_HISTORY
+) -> Mapping[SuspectId, Confirmation]:
+    """What fresh runs, or an exact test of recorded ones, came to."""
+    beside = history.beside(runs)
+    sound, now = with_sound_base(terms, refreshed(beside))
+    unsteady = is_unsteady(terms, beside)
+    weighed = _settled(sound, now, history, is_another_day=unsteady)
+    found = {**_recorded(sound, now), **weighed.confirmations}
+    if not unsteady:
         return found
     return {at: one.on_an_unsteady_day() for at, one in found.items()}
 
@@ -141,15 +170,50 @@ def results_of(
     ]
 
 
-def _settled(terms: Terms, runs: Runs) -> Settled:
+def _settled(terms: Terms, runs: Runs, history: BaseHistory, *, is_another_day: bool) -> Settled:
     """With `confirm_runs = 0` nobody wants fresh runs: the first pass has the last word."""
     gate = terms.gate
     if not gate.confirm_runs:
         return Settled({}, ())
-    suspects = [
-        _suspect(one, terms, runs) for one in _failing(terms, runs) if _is_suspect(one, terms)
-    ]
-    return settle(suspects, alpha=gate.alpha, confirm_runs=gate.confirm_runs)
+    failing = list(_failing(terms, runs))
+    if gate.rule == "exact":
+        suspects = [_suspect(one, runs, terms) for one in failing if _is_suspect(one, terms)]
+        return settle(suspects, alpha=gate.alpha, confirm_runs=gate.confirm_runs)
+    day = _day(terms, runs, history) if failing and history else ORDINARY
+    rule = Rule(gate.alpha, gate.confirm_runs, day, is_another_day)
+    return _weighed(failing, terms, runs, history, rule)
+
+
+def _weighed(
+    failing: Sequence[PairedResult], terms: Terms, runs: Runs, history: BaseHistory, rule: Rule
+) -> Settled:
+    """The same by base's history, as far as there is one."""
+    suspects, as_ever = [], {}
+    for one in failing:
+        earlier = history.tally(one.id) if one.base is not None else NO_RUNS
+        if not earlier.runs:
+            if _is_suspect(one, terms):
+                suspects.append(_suspect(one, runs, terms))
+        elif terms.can_rerun(one.pair) and is_suspicious(earlier, one.head.count, rule.day):
+            suspects.append(_suspect(one, runs, terms, earlier))
+        else:
+            as_ever[one.id] = Confirmation(
+                Verdict.FLAKY if earlier.passed else Verdict.UNCHANGED, earlier=earlier
+            )
+    found = weigh(suspects, rule)
+    return Settled({**as_ever, **found.confirmations}, found.wanted)
+
+
+def _day(terms: Terms, runs: Runs, history: BaseHistory) -> Day:
+    """What kind of day it is for the whole set: head's first runs by base's earlier ones."""
+    return day_of(
+        (history.tally((pair.key, name)), summarize(first, name).count)
+        for pair in terms.pairs
+        if pair.key not in terms.quarantined
+        for first in (runs.of("head", pair.key, Role.FIRST),)
+        for name in gated_names(first)
+        if history.tally((pair.key, name)).runs
+    )
 
 
 def _failing(terms: Terms, runs: Runs) -> Iterator[PairedResult]:
@@ -157,24 +221,28 @@ def _failing(terms: Terms, runs: Runs) -> Iterator[PairedResult]:
     for pair in terms.pairs:
         if any(run.result.status is not Status.PASSED for run in runs.of("head", pair.key)):
             for one in paired_results(pair, runs.base, runs.head, {}):
-                if one.head.standing == "failed":
+                if one.head.passed < one.head.evaluated:
                     yield one
 
 
 def _is_suspect(one: PairedResult, terms: Terms) -> bool:
     """Fails on head, can be run again, and base passed, failed too, or has nothing to say."""
+    if one.head.standing != "failed":
+        return False
     if one.base is None:
         return ("head", one.pair.key.suite) in terms.rerunnable
     return one.base.standing != "unknown" and terms.can_rerun(one.pair)
 
 
-def _suspect(one: PairedResult, terms: Terms, runs: Runs) -> Suspect:
-    key, name = one.pair.key, one.criterion
+def _suspect(one: PairedResult, runs: Runs, terms: Terms, earlier: Count = NO_RUNS) -> Suspect:
+    key, name = one.id
+    failed = one.base is not None and one.base.standing == "failed"
     return Suspect(
-        id=(key, name),
+        id=one.id,
         is_new=one.base is None,
-        failed_on_both=one.base is not None and one.base.standing == "failed",
+        failed_on_both=failed and not earlier.runs,
         quarantined=key in terms.quarantined,
+        earlier=earlier,
         recheck=outcomes(runs.of("base", key, Role.RECHECK), name),
         screen=outcomes(runs.of("head", key, Role.SCREEN), name),
         base=outcomes(runs.of("base", key, Role.CONFIRM), name),

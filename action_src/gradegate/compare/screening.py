@@ -42,6 +42,8 @@ class Suspect:
     """Whether base has nothing to compare it with, so that it is screened and no more."""
     failed_on_both: bool = False
     quarantined: bool = False
+    earlier: Count = NO_RUNS
+    """What base did before, where there is a history of it."""
     recheck: Outcomes = ()
     """Of base."""
     screen: Outcomes = ()
@@ -71,9 +73,19 @@ class Confirmation:
     lost: int = 0
     unsteady: bool = False
     """Whether it is uncertain because base's own runs failed where they did not before."""
+    earlier: Count = NO_RUNS
+    """What base did before, where that counted."""
+    bayes_factor: float | None = None
+    """How much likelier the runs are if the case broke than if nothing changed."""
+    probably_worse: bool = False
+    """Whether that is a good deal, and not enough to block."""
+    more_runs: int | None = None
+    """For what is probably worse: about so many more would decide. None: too many to say."""
 
     def on_an_unsteady_day(self) -> "Confirmation":
         """The same where base is known to be worse than it was: its failures prove nothing."""
+        if self.bayes_factor is not None:
+            return self  # the day was reckoned with
         if self.verdict is Verdict.FLAKY and self.base.passed < self.base.runs:
             return replace(self, verdict=Verdict.UNCERTAIN, unsteady=True)
         return self
@@ -84,15 +96,22 @@ class Confirmation:
         return self.verdict is Verdict.REGRESSED
 
 
+def recheck(suspect: Suspect) -> Confirmation | RunRequest | None:
+    """Of what failed on both sides: whether base fails again; None where it does not."""
+    if not suspect.failed_on_both:
+        return None
+    again = evaluated(suspect.recheck)
+    if not again:
+        request = suspect.request("base", Role.RECHECK, len(suspect.recheck) + 1)
+        return _unless_lost(suspect, suspect.recheck, request)
+    return None if again[0] else Confirmation(Verdict.UNCHANGED, base=Count(0, 1))
+
+
 def screen(suspect: Suspect) -> Confirmation | RunRequest | None:
     """What became of it so far, or the runs to have next; None: it goes on to be confirmed."""
-    if suspect.failed_on_both:
-        again = evaluated(suspect.recheck)
-        if not again:
-            request = suspect.request("base", Role.RECHECK, len(suspect.recheck) + 1)
-            return _unless_lost(suspect, suspect.recheck, request)
-        if not again[0]:
-            return Confirmation(Verdict.UNCHANGED, base=Count(0, 1))
+    again = recheck(suspect)
+    if again is not None:
+        return again
     passed = failed = 0
     for run in evaluated(suspect.screen):
         passed += run

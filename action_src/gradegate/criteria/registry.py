@@ -10,6 +10,7 @@ from gradegate import criteria
 from gradegate.criteria import custom
 from gradegate.criteria.base.criterion import Criterion, Entry, entry_fields
 from gradegate.criteria.base.judged import Judged, judged_answer, judged_rubrics
+from gradegate.criteria.base.prompts import Prompt
 from gradegate.criteria.efficiency import METRICS
 from gradegate.model.errors import InputError, did_you_mean
 from gradegate.model.evalset import EvalConfig
@@ -69,6 +70,14 @@ def scale_of(name: str) -> Scale:
         return Scale(lower_is_better=True)
     cls = criterion_class(name)
     return Scale(low=cls.range[0], high=cls.range[1]) if cls else Scale()
+
+
+def prompt_versions(name: str) -> tuple[str, ...]:
+    """What a criterion asks its judge with: a new version is another question."""
+    cls = criterion_class(name)
+    there = vars(import_module(cls.__module__)).values() if cls else ()
+    prompts = (one for one in there if isinstance(one, Prompt))
+    return tuple(sorted(f"{one.template} {one.version}" for one in prompts))
 
 
 def evidence(name: str, turn: InvocationResult) -> Iterator[Judged]:

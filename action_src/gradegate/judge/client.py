@@ -8,7 +8,7 @@
 import asyncio
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import BaseModel
@@ -121,7 +121,7 @@ class JudgeClient:
             forget_replies(self._store, [question.key(number) for number in spoilt])
         elif pending.called and result.yes:
             self._counter.saved(question.criterion, samples - len(outcomes))
-        return result
+        return result if pending.called else replace(result, from_store=True)
 
     async def _sample(self, pending: PendingQuestion, sample: int) -> Reply | NoAnswer:
         """One sample: from the store, from whoever is asking it already, or from the judge."""

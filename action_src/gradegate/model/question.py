@@ -109,6 +109,8 @@ class Votes(Generic[T]):
     """Per ballot entry: did the majority say yes? A tie is no."""
     failure: str | None = None
     """Why there is no outcome; None where there is one."""
+    from_store: bool = field(default=False, compare=False)
+    """Whether nobody had to be asked: what was said is known from an earlier job."""
     notice: Notice | None = field(default=None, compare=False)
     """The failure as it can be told in another language, where it can."""
 

@@ -92,7 +92,7 @@ class BaseSide(Value):
     """Where base's scores come from."""
 
     commit: str = ""
-    source: Literal["store", "run", "none"] = "none"
+    source: Literal["store", "run", "history", "none"] = "none"
     fingerprint: str = ""
 
 
@@ -140,6 +140,14 @@ class CaseCriterion(Value):
     p_value: float | None = None
     verdict: Verdict
     confirmed: bool = False
+    earlier: tuple[int, int] | None = Field(default=None, exclude_if=is_none)
+    """How many of base's earlier runs passed, and how many there were, where they counted."""
+    bayes_factor: float | None = Field(default=None, exclude_if=is_none)
+    """How much likelier head's runs are if the case broke than if nothing changed."""
+    probably_worse: bool = Field(default=False, exclude_if=not_)
+    """Whether it looks worse, and not clearly enough to block."""
+    more_runs: int | None = Field(default=None, exclude_if=is_none)
+    """For what is probably worse: about so many more runs would decide."""
     below_threshold: bool | None = None
     """Whether head's score misses its threshold; None in a report that does not say so."""
     notice: Notice | None = Field(default=None, exclude_if=is_none)

@@ -96,6 +96,8 @@ class ScoredRun:
     result: CaseResult
     of_another_job: bool = False
     """Read from the store, where another job left it: on another day, for all that we know."""
+    verdicts_known: frozenset[str] = frozenset()
+    """Criteria whose judge was not asked, because the store knew what it says of these answers."""
 
 
 SideName = Literal["base", "head"]

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Share = Annotated[float, Field(ge=0, le=1)]
 CommentWhen = Literal["always", "changes", "failures", "never"]
+GateRule = Literal["exact", "memory"]
 ToolsMode = Literal["live", "recorded", "record"]
 ToolsMissing = Literal["error", "live"]
 
@@ -215,6 +216,11 @@ class Gate(Described):
     """How far a criterion's mean may drop before anyone is told."""
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.02
     """The risk of blocking a pull request that changed nothing."""
+    rule: GateRule = "exact"
+    """How a broken case is told from a flaky one. `exact`: by fresh runs of both sides and an exact
+    test. `memory`: by what base did in earlier runs as well, and fewer fresh ones."""
+    warn: bool = True
+    """Whether the report names cases that are probably worse and do not block (rule `memory`)."""
     confirm_runs: int = Field(default=16, ge=0)
     """Fresh runs a side, at most, that tell a broken case from a flaky one."""
     time_limit: float = Field(default=60, ge=0)

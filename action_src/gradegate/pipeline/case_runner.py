@@ -193,7 +193,13 @@ class CaseRunner:
         finally:
             occurrences.scored(number)
         kept = request.role is Role.FIRST and self._is_of_another_job(request.side, case, number)
-        return ScoredRun(request.role, outcome, result, of_another_job=kept)
+        return ScoredRun(
+            request.role,
+            outcome,
+            result,
+            of_another_job=kept,
+            verdicts_known=occurrences.known(number),
+        )
 
     def _is_of_another_job(self, side: SideName, case: Case, number: int) -> bool:
         agent = self.sides[side][case.suite]

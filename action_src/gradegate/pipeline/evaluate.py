@@ -33,6 +33,7 @@ from gradegate.model.tool_recording import ToolRecording
 from gradegate.pipeline import durations, tools_used
 from gradegate.pipeline.audit import toothless
 from gradegate.pipeline.case_runner import CaseRunner
+from gradegate.pipeline.history import add_to_history, read_history
 from gradegate.pipeline.prepare import EvaluationRequest, Prepared, prepare
 from gradegate.pipeline.services import Services, open_runner
 from gradegate.pipeline.shards import (
@@ -76,9 +77,10 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
         async with open_runner(prepared, services) as runner:
             shards.load_into(runner, services.store)
             terms = terms_of(prepared, runner, services.today)
-            await runner.make_wanted(partial(wanted_runs, terms))
+            history = read_history(prepared, runner, services.history)
+            await runner.make_wanted(partial(wanted_runs, terms, history=history))
     shards.add_costs_to(runner)
-    comparison = compare(terms, runner.runs)
+    comparison = compare(terms, runner.runs, history)
     reasons = (
         *comparison.reasons,
         *prepared.loosened,
@@ -137,6 +139,8 @@ async def baseline(request: EvaluationRequest, services: Services) -> Results:
             shards.load_into(runner, services.store)
             terms = terms_of(prepared, runner, services.today, at_least=BASELINE_RUNS)
             await runner.make_wanted(lambda _: first_pass(terms))
+            at = int(services.now.timestamp())
+            add_to_history(prepared, runner, services.history, at=at, fresh=services.is_fresh)
     shards.add_costs_to(runner)
     results = _results("head", prepared, runner)
     told = (*prepared.warnings, *runner.warnings, *shards.troubles)
@@ -238,7 +242,8 @@ def _base_side(prepared: Prepared, runner: CaseRunner) -> BaseSide:
     base = prepared.base
     if base is None or "base" not in runner.sides:
         return BaseSide()
-    source = "run" if runner.was_run("base") else "store"
+    has_runs = any(runner.runs.base.values())
+    source = "run" if runner.was_run("base") else "store" if has_runs else "history"
     return BaseSide(commit=base.side.commit, source=source, fingerprint=base.fingerprint)
 
 

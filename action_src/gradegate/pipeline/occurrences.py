@@ -29,6 +29,7 @@ class Occurrences:
 
     def __init__(self) -> None:
         self._asked: defaultdict[str, set[int]] = defaultdict(set)
+        self._known: defaultdict[int, set[str]] = defaultdict(set)
         self._scored: defaultdict[int, asyncio.Event] = defaultdict(asyncio.Event)
 
     def ask_for(self, run: int, ask: Ask) -> Ask:
@@ -39,7 +40,10 @@ class Occurrences:
                 await self._scored[earlier].wait()
             asked = self._asked[question.digest]
             asked.add(run)
-            return await ask(question.again(sum(number <= run for number in asked)), samples)
+            votes = await ask(question.again(sum(number <= run for number in asked)), samples)
+            if votes.from_store:
+                self._known[run].add(question.criterion)
+            return votes
 
         return asking
 
@@ -52,6 +56,10 @@ class Occurrences:
         for digest in asked:
             self._asked[digest].add(run)
         self.scored(run)
+
+    def known(self, run: int) -> frozenset[str]:
+        """Criteria of which an earlier job knew, at least in part, what their judge says."""
+        return frozenset(self._known[run])
 
     def scored(self, run: int) -> None:
         """The run asks nothing more, or never will."""

@@ -88,6 +88,8 @@ def stricter_gate(base: Gate, head: Gate) -> Gate:
         fail_on=tuple(kind for kind in ReasonKind if kind in {*base.fail_on, *head.fail_on}),
         tolerance=min(base.tolerance, head.tolerance),
         alpha=max(base.alpha, head.alpha),
+        rule=base.rule,
+        warn=base.warn or head.warn,
         confirm_runs=max(base.confirm_runs, head.confirm_runs, key=confirm_strictness),
         time_limit=base.time_limit,
         criteria={

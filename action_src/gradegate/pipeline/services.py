@@ -5,7 +5,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from pathlib import Path
 from typing import Protocol, Self
 
@@ -21,7 +21,7 @@ from gradegate.pipeline.case_runner import CaseRunner, Progress, SideRunners, Su
 from gradegate.pipeline.journal import Journal
 from gradegate.pipeline.prepare import Prepared, PreparedSide
 from gradegate.pipeline.score import warm_up
-from gradegate.ports import AgentRunner, Ask, Judge, MetricCaller, Store
+from gradegate.ports import AgentRunner, Ask, HistoryStore, Judge, MetricCaller, Store
 
 
 class AgentFactory(Protocol):
@@ -63,10 +63,19 @@ class Services:
     """With the agents' folders, which may say which of Google's projects is meant, and with what
     no judge is to see."""
     agents: Callable[[], AgentFactory]
-    today: date
+    history: HistoryStore
+    """What base did in earlier jobs."""
+    now: datetime
+    is_fresh: bool = False
+    """Whether what earlier jobs stored is ignored: all is run and judged anew."""
     masker: SecretMasker = field(default_factory=SecretMasker)
     """Values that nothing we write may show."""
     progress: Progress = lambda _done, _total: None
+
+    @property
+    def today(self) -> date:
+        """The day, by which quarantines end."""
+        return self.now.date()
 
 
 @asynccontextmanager

@@ -78,6 +78,9 @@ def _passes(case: CaseComparison, words: Locale) -> str:
         return ""
     one = min(short, key=lambda one: (one.p_value is None, one.p_value or 0.0, one.passed[1]))
     counts = [locales.ratio(*pair) for pair in zip(one.passed, one.runs, strict=True)]
+    earlier = locales.ratio(*one.earlier) if one.earlier else locales.NOTHING
+    if one.earlier and one.runs[0]:
+        return words("passed.history", base=counts[0], earlier=earlier, head=counts[1])
     said = words("passed.both" if one.runs[0] else "passed.head", base=counts[0], head=counts[1])
     if one.p_value is not None:
         return words("passed.sure", said=said, p=locales.p_value(one.p_value))

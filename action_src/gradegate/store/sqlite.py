@@ -48,6 +48,11 @@ class SqliteStore:
         """For what must not be found where models' answers and agents' runs are kept."""
         return cls(Path(IN_MEMORY))
 
+    @property
+    def connection(self) -> sqlite3.Connection:
+        """For what else lives in the same file."""
+        return self._db
+
     def get(self, kind: str, key: str) -> str | None:
         """The unit's value, or None where it is not finished."""
         row = self._db.execute(
