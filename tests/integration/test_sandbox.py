@@ -25,6 +25,8 @@ from tests.integration.test_line_agent import (
     watched,
 )
 
+pytestmark = pytest.mark.trust
+
 SYSTEM_PYTHON = Path("/usr/bin/python3")
 NEEDED = Limits(memory_mb=512)
 

@@ -19,6 +19,8 @@ from tests.integration.test_sandbox import SYSTEM_PYTHON, as_root, folder
 
 __all__ = ["folder"]
 
+pytestmark = pytest.mark.trust
+
 ROOT = Path(__file__).parents[2]
 OURS = Path(sys.executable)
 TOKEN = "ghs_" + "Ab3" * 12
