@@ -111,13 +111,9 @@ export class CaseList {
           class: one.blocking ? "blocking" : null,
         },
         sign(one.sign),
-        h(
-          "span",
-          { class: "words" },
-          h("span", { class: "name" }, one.name),
-          h("span", { class: "why" }, one.why.length ? sentence(one.why[0]) : one.remark || one.asked || one.label),
-        ),
-        one.runs ? h("span", { class: "runs" }, one.runs) : null,
+        h("span", { class: "name" }, one.name),
+        h("span", { class: "runs" }, one.runs ?? ""),
+        h("span", { class: "why" }, one.why.length ? sentence(one.why[0]) : one.remark || one.asked || one.label),
       ),
     );
   }

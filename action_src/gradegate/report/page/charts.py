@@ -9,7 +9,7 @@ from gradegate.model.report import CaseCriterion, CriterionComparison, Report, V
 from gradegate.report.escape import clip, one_line
 from gradegate.report.links import case_fragment
 
-WIDTH, MARGIN = 150.0, 6.0
+WIDTH, MARGIN = 112.0, 6.0
 PLOT_WIDTH, PLOT_HEIGHT = 220.0, 56.0
 BINS_A_SIDE = 10
 """Of a histogram: a tenth of the scale each, falls on the left and rises on the right."""
