@@ -11,29 +11,32 @@ from typing import Any
 import pytest
 
 from gradegate.model.report import Report
+from gradegate.report.links import Links
 from gradegate.report.render import render
+from tests import situations
 from tests.browser import reports
 
 ROOT = Path(__file__).parents[2]
-GOLDEN = ROOT / "tests" / "golden"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-MADE: dict[str, Callable[[], Report]] = {
+SITUATIONS: dict[str, Callable[[], Report]] = {
+    **situations.SITUATIONS,
     "long_conversation": reports.long_conversation,
     "hostile_page": reports.hostile,
     "large_20": lambda: reports.large(2_000, 20),
     "large_700": lambda: reports.large(2_000, 700),
 }
-SITUATIONS = (*sorted(path.parent.name for path in GOLDEN.glob("*/report.json")), *MADE)
+LINKS = Links(
+    report="https://ci.example/report.html",
+    run="https://github.com/acme/desk/actions/runs/7",
+    files="https://github.com/acme/desk/blob/b81e3a07c5d94e2f6610aa92f7de01c3b4455c66",
+)
 WIDE, NARROW, PHONE = (1360, 860), (1000, 800), (390, 844)
 
 
 @cache
 def report_of(situation: str) -> Report:
-    """The report of a golden situation, or one of those made here."""
-    if situation in MADE:
-        return MADE[situation]()
-    text = (GOLDEN / situation / "report.json").read_text(encoding="utf-8")
-    return Report.model_validate_json(text)
+    """The report of a situation, made once."""
+    return SITUATIONS[situation]()
 
 
 @pytest.fixture(scope="session")
@@ -108,4 +111,4 @@ def open_page(
 @cache
 def page_text(situation: str, language: str) -> str:
     """The page of a situation."""
-    return render(report_of(situation), "html", language=language)
+    return render(report_of(situation), "html", language=language, links=LINKS)
