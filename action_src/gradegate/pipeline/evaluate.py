@@ -44,6 +44,7 @@ from gradegate.pipeline.shards import (
     origin_of,
     read_shards,
 )
+from gradegate.pipeline.touched import touched, touched_parts
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,7 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
         if shards.troubles:
             incomplete = Evaluation(_incomplete(prepared, shards), prepared.policy.report)
             return incomplete.masked(services.masker)
+        parts = touched_parts(prepared)
         async with open_runner(prepared, services) as runner:
             shards.load_into(runner, services.store)
             terms = terms_of(prepared, runner, services.today)
@@ -90,6 +92,7 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
     green = await toothless([pair.head for pair in prepared.pairs if pair.head])
     told = (*comparison.remarks, *green, *tools_used.told(prepared, runner.runs))
     report = _report(prepared, runner, replace(comparison, remarks=told), decision, services.today)
+    report = report.model_copy(update={"touched": touched(parts, runner.runs.head)})
     results = {side: _results(side, prepared, runner) for side in runner.sides}
     taped = tools_used.recordings(prepared, runner.runs)
     return Evaluation(report, prepared.policy.report, results, taped).masked(runner.secrets)
