@@ -40,6 +40,8 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
         console.print(_criteria(view.criteria, words))
     if view.unsettled:
         _print_line(view.unsettled, console, "dim")
+    if view.untouched:
+        _print_line(view.untouched, console, "yellow")
     if view.efficiency:
         console.print(_efficiency(view.efficiency, words))
     _print_sections(view, console, words)
