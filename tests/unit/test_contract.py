@@ -101,6 +101,17 @@ def test_the_actions_outputs_are_those_that_are_written() -> None:
     assert set(ACTION["outputs"]) == written
 
 
+def test_without_docker_the_action_is_the_same() -> None:
+    """The same inputs with the same words, and each output handed on."""
+    path = ROOT / "composite" / "action.yml"
+    composite = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    assert composite["inputs"] == ACTION["inputs"]
+    assert composite["outputs"] == {
+        name: {**told, "value": f"${{{{ steps.gradegate.outputs.{name} }}}}"}
+        for name, told in ACTION["outputs"].items()
+    }
+
+
 def test_the_readme_tells_of_every_input_and_output() -> None:
     """In the first column of its tables."""
     told = set(re.findall(r"(?m)^\| ?`([a-z-]+)`", README))
