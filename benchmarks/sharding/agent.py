@@ -1,34 +1,26 @@
-"""An agent that takes its time: as long as its table says, once a shared limit lets it begin.
+"""An agent that asks its service for every answer, many sessions at once.
 
-    python agent.py TABLE LIMIT_FILE PER_SECOND LOG
+    python agent.py PORT
 
-Speaks the line protocol, many sessions at once. The limit is the account's: all processes that
-name the same file share it.
+Speaks the line protocol. The service (`measured.Service`) says when it may, and how long it takes.
 """
 
-import fcntl
 import json
+import socket
 import sys
 import threading
-import time
-from pathlib import Path
 
-TABLE = json.loads(Path(sys.argv[1]).read_text())
-LIMIT, PER_SECOND, LOG = Path(sys.argv[2]), float(sys.argv[3]), Path(sys.argv[4])
+SERVICE = ("127.0.0.1", int(sys.argv[1]))
 PRINTING = threading.Lock()
 CASES: dict[str, str] = {}
 
 
-def wait_for_turn() -> None:
-    """Sleep until the account may send one more request."""
-    if not PER_SECOND:
-        return
-    with LIMIT.open("r+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        mine = max(float(file.read() or 0), time.time()) + 1 / PER_SECOND
-        file.seek(0)
-        file.write(f"{mine:020.6f}")
-    time.sleep(max(mine - time.time(), 0))
+def asked(case: str) -> str:
+    """What the service answers."""
+    with socket.create_connection(SERVICE) as connection, connection.makefile("rw") as file:
+        file.write(f"{case}\n")
+        file.flush()
+        return file.readline().strip()
 
 
 def answer(message: dict[str, str]) -> None:
@@ -38,13 +30,8 @@ def answer(message: dict[str, str]) -> None:
     if message["op"] == "open":
         CASES[session] = message["eval_id"]
     elif message["op"] == "turn":
-        began = time.time()
-        wait_for_turn()
-        case = CASES[session]
-        time.sleep(TABLE[case])
-        with LOG.open("a") as log:
-            log.write(f"{case} {began} {time.time()}\n")
-        said = {"invocation": {"final_response": {"parts": [{"text": f"Yes, {case} it is."}]}}}
+        text = asked(CASES[session])
+        said = {"invocation": {"final_response": {"parts": [{"text": text}]}}}
     with PRINTING:
         print(json.dumps({"session": session, **said}), flush=True)
 

@@ -3,9 +3,12 @@
 import json
 import os
 import random
+import socketserver
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,11 +26,52 @@ max_parallel = {sessions}
 class Measured(NamedTuple):
     """What the shards' agents took from their first run to their last, and the merge its CPU.
 
-    By the agents' own log: what else the machine does meanwhile counts for little then.
+    By the service's own log: what else the machine does meanwhile counts for little then.
     """
 
     shards: float
     merge: float
+
+
+class Service(socketserver.ThreadingTCPServer):
+    """What the agents of all shards ask: it has a limit, takes its time, and keeps a log."""
+
+    daemon_threads = True
+    request_queue_size = 256
+
+    def __init__(self, seconds: dict[str, float], per_second: float) -> None:
+        super().__init__(("127.0.0.1", 0), _Asked)
+        self.seconds = seconds
+        self.per_second = per_second
+        self.log: list[tuple[float, float]] = []
+        self._next = 0.0
+        self._lock = threading.Lock()
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self.server_address[1])
+
+    def wait(self) -> None:
+        """Until one request more is allowed."""
+        if not self.per_second:
+            return
+        with self._lock:
+            self._next = max(self._next, time.monotonic()) + 1 / self.per_second
+            mine = self._next
+        time.sleep(max(mine - time.monotonic(), 0))
+
+
+class _Asked(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        service = self.server
+        assert isinstance(service, Service)
+        case = self.rfile.readline().decode().strip()
+        began = time.monotonic()
+        service.wait()
+        time.sleep(service.seconds[case])
+        service.log.append((began, time.monotonic()))
+        self.wfile.write(f"Yes, {case} it is.\n".encode())
 
 
 class Repository:
@@ -37,23 +81,17 @@ class Repository:
         self.root = folder / "repo"
         self.folder = folder
         self.names = [f"case-{number:06}" for number in range(len(seconds))]
+        self.service = Service(dict(zip(self.names, seconds, strict=True)), rate)
+        threading.Thread(target=self.service.serve_forever, daemon=True).start()
         # The agent runs as another user, where we are root.
         for place in (folder, folder.parent):
             place.mkdir(exist_ok=True)
             place.chmod(0o755)
-        limit = folder / "limit"
-        limit.touch()
-        limit.chmod(0o666)
-        self.log = folder / "log"
-        self.log.touch()
-        self.log.chmod(0o666)
-        files = (str(limit), str(rate), str(self.log))
-        command = [sys.executable, str(HERE / "agent.py"), "table.json", *files]
+        command = [sys.executable, str(HERE / "agent.py"), str(self.service.port)]
         self._put("gradegate.toml", SETTINGS.format(command=json.dumps(command), sessions=sessions))
         self._put("evals/a.evalset.json", json.dumps(self._eval_set()))
         config = {"criteria": {"response_match_score": 0.5}}
         self._put("evals/test_config.json", json.dumps(config))
-        self._put("table.json", json.dumps(dict(zip(self.names, seconds, strict=True))))
         self._git("init", "-q", "-b", "main")
         self._commit()
         self._git("switch", "-qc", "change")
@@ -75,11 +113,11 @@ class Repository:
     def run(self, shards: int) -> Measured:
         """Every shard at the same time, each with a store of its own; then the merge."""
         out = Path(tempfile.mkdtemp(dir=self.folder))
-        self.log.write_text("")
+        self.service.log.clear()
         jobs = [self._job(out, n, "--shard", f"{n}/{shards}") for n in range(1, shards + 1)]
         if any(job.wait() for job in jobs):
             raise SystemExit("a shard failed")
-        runs = [tuple(map(float, line.split()[1:])) for line in self.log.read_text().splitlines()]
+        runs = list(self.service.log)
         merge = self._job(out, 0, "--shards", str(out))
         _, status, used = os.wait4(merge.pid, 0)
         if os.waitstatus_to_exitcode(status):

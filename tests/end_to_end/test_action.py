@@ -52,6 +52,18 @@ def test_a_regression_is_commented_checked_and_blocked(
     assert JOB_TOKEN not in done.stderr
 
 
+def test_headline_and_body_agree_whatever_blocks(tmp_path: Path, github: GitHubStandIn) -> None:
+    """A regression that the settings let through is named above as it is below."""
+    change = breaking(tmp_path, github)
+    assert change.run(fail_on="budget").returncode == 0
+    (comment,) = github.comments(1)
+    (check,) = github.check_runs(change.head)
+    assert check.conclusion == "success"
+    for text in (comment.body, str(check.title)):
+        assert "No regression" not in text
+        assert "the settings let this through: 1 regression" in text
+
+
 def test_the_second_run_edits_the_same_comment(tmp_path: Path, github: GitHubStandIn) -> None:
     """However often the workflow runs, the pull request has one comment."""
     change = breaking(tmp_path, github)
