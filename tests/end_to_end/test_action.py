@@ -61,7 +61,7 @@ def test_headline_and_body_agree_whatever_blocks(tmp_path: Path, github: GitHubS
     assert check.conclusion == "success"
     for text in (comment.body, str(check.title)):
         assert "No regression" not in text
-        assert "the settings let this through: 1 regression" in text
+        assert "the settings let this through: 1 regressed case" in text
 
 
 def test_the_second_run_edits_the_same_comment(tmp_path: Path, github: GitHubStandIn) -> None:
