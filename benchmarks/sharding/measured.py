@@ -168,6 +168,6 @@ class Repository:
 
 
 def drawn(number: int, mean: float, seed: int = 7) -> list[float]:
-    """Durations with a long tail: one in twenty takes four times as long and more."""
+    """Durations with a long tail: one in twenty takes three times as long and more."""
     draw = random.Random(seed)
     return [round(draw.lognormvariate(0, 0.9) * mean / 1.499, 3) for _ in range(number)]
