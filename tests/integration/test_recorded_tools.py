@@ -127,6 +127,17 @@ def test_recordings_score_as_live_tools_do_and_nobody_is_asked(
     assert " from recordings, 0 live, 0 not recorded" in outcome.warnings
 
 
+@pytest.mark.trust
+def test_a_recording_is_not_written_through_a_link(project: Project, place: Path) -> None:
+    """A link in place of a recording leads to a file of the machine that is not there yet."""
+    target = place / "elsewhere.json"
+    (project.root / RECORDING).unlink()
+    (project.root / RECORDING).symlink_to(target)
+    done = run(project, "linked", "--tools", "record", "--case", "news")
+    assert (done.code, "leads outside the repository" in done.stderr) == (2, True), done.stderr
+    assert not target.exists()
+
+
 @pytest.mark.slow
 def test_a_call_that_is_not_recorded_is_named_and_the_agent_sees_an_error(
     project: Project, outside: Outside

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import get_args
 
 from gradegate.commands.options import add_answers, add_sides, count, reading, say, write
+from gradegate.files.json_document import refuse_outside
 from gradegate.files.tool_recordings import read_recording, recording_path
 from gradegate.locales import languages
 from gradegate.model.errors import InputError
@@ -173,6 +174,7 @@ def _write_recordings(evaluation: Evaluation, root: Path, head: str) -> None:
         return
     for eval_set, recording in evaluation.recordings.items():
         path = recording_path(eval_set)
+        refuse_outside(root, path)
         write(root / path, read_recording(root, eval_set).and_then(recording).as_text())
         say(f"wrote {path}")
 
