@@ -70,7 +70,8 @@ class Inputs(Value):
     @property
     def overrides(self) -> Overrides:
         """Those that count before gradegate.toml."""
-        return Overrides(**{name: getattr(self, name) for name in Overrides.model_fields})
+        shared = Overrides.model_fields.keys() & type(self).model_fields.keys()
+        return Overrides(**{name: getattr(self, name) for name in shared})
 
     def require_token(self) -> SecretStr:
         """The token, for the commands that cannot do without.
