@@ -105,6 +105,7 @@ class Change:
         project.git("merge", "-q", "--no-ff", "-m", "merge", self.head)
         github.add_pull_request(1, head_sha=self.head)
         github.add_commit(self.base)
+        github.add_commit(project.git("rev-parse", "HEAD"), self.base, self.head)
         self.runner = Runner(project, github, folder)
         self.runs = 0
 

@@ -284,6 +284,10 @@ class Forge(Protocol):
         """A file's text as a branch has it, or None where it has none."""
         ...
 
+    def parents(self, sha: str) -> tuple[str, ...] | Skipped:
+        """The parents of a commit; none where the repository does not know it."""
+        ...
+
     def label_set(self, pull_request: int, label: str) -> LabelSet | Skipped | None:
         """Who set the label last, or None where it is not on the pull request (any more)."""
         ...

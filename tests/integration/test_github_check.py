@@ -277,7 +277,7 @@ def test_a_status_where_checks_are_forbidden(
     ("conclusion", "state"),
     [
         ("success", "success"),
-        ("neutral", "success"),
+        ("neutral", "pending"),
         ("failure", "failure"),
         ("action_required", "error"),
         ("cancelled", "error"),

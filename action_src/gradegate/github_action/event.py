@@ -62,11 +62,19 @@ class WorkflowRun(Value):
     head_owner: str
 
 
+class Reviewed(Value):
+    """A commit of a pull request that somebody has reviewed and wants to see evaluated."""
+
+    pull_request: int
+    head_sha: str
+
+
 class Dispatch(Value):
     """Someone started the workflow by hand."""
 
     ref: str
     default_branch: str
+    reviewed: Reviewed | None = None
 
 
 class Schedule(Value):
@@ -129,7 +137,11 @@ def _typed(name: str, payload: Mapping[str, Any], ref: str) -> Event:
         case "workflow_run":
             return _workflow_run(payload["workflow_run"])
         case "workflow_dispatch":
-            return Dispatch(ref=ref, default_branch=payload["repository"]["default_branch"])
+            return Dispatch(
+                ref=ref,
+                default_branch=payload["repository"]["default_branch"],
+                reviewed=_reviewed(payload.get("inputs") or {}),
+            )
         case "schedule":
             return Schedule()
     raise InputError(
@@ -173,6 +185,24 @@ def _workflow_run(run: Mapping[str, Any]) -> WorkflowRun:
         head_branch=run["head_branch"] or "",
         head_owner=owner,
     )
+
+
+def _reviewed(inputs: Mapping[str, Any]) -> Reviewed | None:
+    """What the workflow was started for, where its inputs say."""
+    number, sha = (str(inputs.get(name) or "").strip() for name in ("pull-request", "head-sha"))
+    if not number and not sha:
+        return None
+    if not re.fullmatch(r"[1-9][0-9]{0,9}", number):
+        raise InputError(
+            f"the workflow's input `pull-request` cannot be {number!r}: write the number of the "
+            "pull request that `head-sha` is the head of"
+        )
+    if not re.fullmatch(r"[0-9a-f]{40}", sha):
+        raise InputError(
+            f"the workflow's input `head-sha` cannot be {sha!r}: write the full sha of the commit "
+            "that you reviewed, all 40 digits, so that no later one takes its place"
+        )
+    return Reviewed(pull_request=int(number), head_sha=sha)
 
 
 def _payload(environ: Mapping[str, str]) -> Mapping[str, Any]:

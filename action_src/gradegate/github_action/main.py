@@ -1,6 +1,8 @@
 """What the container does: event → plan → outcome."""
 
+import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from gradegate import locales, wiring
@@ -10,10 +12,15 @@ from gradegate.files.report_json import read_report
 from gradegate.github_action.acceptance import acceptance_of
 from gradegate.github_action.base_settings import report_settings_of_base
 from gradegate.github_action.event import read_event
+from gradegate.github_action.forks import (
+    as_a_courtesy,
+    name_for_forks,
+    report_of_fork,
+    reviewed_revisions,
+)
 from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.github_action.outcome import Destination, told
 from gradegate.github_action.plan import (
-    ACCEPT_LABEL,
     HEAD,
     Baseline,
     Evaluate,
@@ -27,7 +34,6 @@ from gradegate.github_action.plan import (
 )
 from gradegate.github_action.step import REPORT_FILE, WorkflowStep
 from gradegate.model.errors import InputError
-from gradegate.model.report import Report
 from gradegate.model.settings import ReportSettings
 from gradegate.pipeline.confirming import NO_MATRIX, matrix_for, run_confirming, runs_wanted
 from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept, run_shard
@@ -97,6 +103,7 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
         wiring.forge(step.environ, token, audience) as forge,
         told(Destination(step, forge, audience)) as destination,
     ):
+        revisions = reviewed_revisions(plan, forge) if plan.reviewed else plan.revisions
         destination.begin(plan.replaces)
         step.files.refuse_foreign(repo)
         accepted = acceptance_of(plan, forge, repo)
@@ -104,7 +111,7 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
             step.tell(forge.remember(audience.sha, accepted.acceptance.line()))
         request = EvaluationRequest(
             repo=repo,
-            revisions=plan.revisions,
+            revisions=revisions,
             overrides=step.inputs.overrides,
             shards=step.shards_folder if plan.merges else None,
             folder=step.inputs.working_directory,
@@ -135,9 +142,11 @@ def _asks_for_a_matrix(request: EvaluationRequest, step: WorkflowStep) -> bool:
 
 
 def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
-    """Post a report made without our token. Which pull request it is, GitHub tells."""
+    """Post a fork's report, made without our token. Which pull request it is, GitHub tells."""
     token = step.inputs.require_token()
-    audience = Audience(sha=plan.head_sha, check_name=step.inputs.check_name)
+    name = name_for_forks(step.inputs.check_name)
+    step = replace(step, inputs=step.inputs.model_copy(update={"check_name": name}))
+    audience = Audience(sha=plan.head_sha, check_name=name)
     with wiring.forge(step.environ, token, audience) as forge:
         number = forge.find_pull_request(plan.head_owner, plan.head_branch, plan.head_sha)
         if isinstance(number, Skipped):
@@ -148,14 +157,17 @@ def _publish_from_file(plan: Publish, step: WorkflowStep, file: Path) -> int:
             return 0
         audience = audience._replace(pull_request=number)
         with told(Destination(step, forge, audience)) as destination:
+            if not os.path.lexists(file):
+                destination.without_report()
+                return 0
             refuse_outside(file.parent, file.name)
-            report = _refuse_acceptance(read_report(file))
-            report = step.secrets.hide_in(report)
+            report = step.secrets.hide_in(report_of_fork(file, plan.head_sha, forge))
             settings = report_settings_of_base(forge, number, step.inputs)
             if isinstance(settings, Skipped):
                 step.say(f"gradegate: shown as by default: {settings.reason}")
                 settings = ReportSettings(comment=step.inputs.comment or "always")
-            views = render_views(report, step.view_options(settings, plan.head_sha))
+            shown = render_views(report, step.view_options(settings, plan.head_sha))
+            views = as_a_courtesy(shown)
             destination.publish(Evaluation(report, settings), views)
     return 0
 
@@ -226,17 +238,3 @@ def _run_shard(plan: RunShard, step: WorkflowStep) -> int:
     step.finish_shard(file)
     step.say(f"gradegate: {shard_done(outcome)}")
     return 0
-
-
-def _refuse_acceptance(report: Report) -> Report:
-    """A report made without our token accepts nothing in anybody's name.
-
-    Raises:
-        InputError: this one says that somebody accepted it.
-    """
-    if report.decision.accepted_by is not None:
-        raise InputError(
-            f"the report says that {report.decision.accepted_by} accepted it: the label "
-            f"`{ACCEPT_LABEL}` accepts nothing of what a fork's own job computed"
-        )
-    return report

@@ -77,6 +77,10 @@ class Destination:
         )
         self.tell_unfinished(shown)
 
+    def without_report(self) -> None:
+        """Say that a fork's own job came to none."""
+        self.tell_unfinished(self._unfinished("no_report"))
+
     def tell_unfinished(self, shown: Unfinished) -> None:
         """Check, summary, and the comment where there is one already."""
         shown = self.step.secrets.hide_all(shown)

@@ -8,6 +8,7 @@ from gradegate.github_action.event import (
     PullRequest,
     PullRequestTarget,
     Push,
+    Reviewed,
     Schedule,
     WorkflowRun,
 )
@@ -40,6 +41,8 @@ class Evaluate(Value):
     """The pull request that a merge queue asks about."""
     merges: bool = False
     """Whether shards have made the first pass."""
+    reviewed: bool = False
+    """Whether somebody started it for a commit that they have reviewed, such as a fork's."""
 
 
 class Baseline(Value):
@@ -161,6 +164,8 @@ def _part(plan: Plan, shard: Shard) -> Plan:
 def _usual(event: Event) -> Plan:
     """What people expect of each event."""
     match event:
+        case Dispatch(reviewed=Reviewed()):
+            return _evaluate(event)
         case Push() if not event.ref.startswith("refs/heads/"):
             return Skip(reason=f"{event.ref} is no branch, so there is nothing to compare it with")
         case Push() | Dispatch() if event.ref == f"refs/heads/{event.default_branch}":
@@ -193,6 +198,13 @@ def _evaluate(event: Event) -> Plan:
                 revisions=Revisions(head=HEAD, base=event.base_sha),
                 check_sha=event.head_sha,
                 queued=event.pull_request,
+            )
+        case Dispatch(reviewed=Reviewed() as one):
+            return Evaluate(
+                revisions=Revisions(head=one.head_sha, branched_from=event.default_branch),
+                pull_request=one.pull_request,
+                check_sha=one.head_sha,
+                reviewed=True,
             )
         case Push() | Dispatch():
             return Evaluate(revisions=Revisions(head=HEAD, branched_from=event.default_branch))

@@ -8,7 +8,7 @@ from gradegate.ports import CheckOutput, marker
 from gradegate.report.escape import clip, fenced
 from gradegate.report.render import ViewOptions
 
-Why = Literal["cancelled", "input", "internal", "left_behind"]
+Why = Literal["cancelled", "input", "internal", "left_behind", "no_report"]
 MOST_DETAIL = 20_000
 
 
@@ -28,7 +28,7 @@ def unfinished(why: Why, commit: str, options: ViewOptions, detail: str = "") ->
     text = f"{said}\n\n{fenced(clip(detail, MOST_DETAIL))}" if detail else said
     summary = f"## ⚠️ {title}\n\n{text}\n"
     return Unfinished(
-        check=CheckOutput("failure" if detail else "cancelled", title, text),
+        check=CheckOutput("failure" if detail or why == "no_report" else "cancelled", title, text),
         comment=f"{marker(options.check_name)}\n\n{summary}",
         summary=summary,
     )

@@ -1,5 +1,6 @@
 """Both sides as folders of files: which commits they are, and copies of them apart from git."""
 
+import re
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -11,6 +12,7 @@ from gradegate.model.runs import Side
 from gradegate.sides.git import NO_BASE, WORKTREE, Repo
 
 REMOTE = "origin"
+_FULL_SHA = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def find_base(repo: Repo, revisions: Revisions, token: str | None = None) -> str
         return None
     if revisions.base is not None:
         return _present(repo, revisions.base, token)
-    head = repo.resolve("HEAD" if revisions.head == WORKTREE else revisions.head)
+    head = _head(repo, revisions.head, token)
     parents = repo.parents(head)
     if revisions.merge_of and len(parents) > 1 and revisions.merge_of in parents[1:]:
         return _present(repo, parents[0], token)
@@ -90,6 +92,13 @@ def find_base(repo: Repo, revisions: Revisions, token: str | None = None) -> str
         other = repo.fetch_missing(REMOTE, revisions.branched_from, meets=head, token=token)
         return repo.merge_base(head, other)
     return _parted_from_default(repo, revisions.head, head)
+
+
+def _head(repo: Repo, rev: str, token: str | None) -> str:
+    """Head's commit; one that is named in full may be elsewhere, as a fork's is."""
+    if _FULL_SHA.fullmatch(rev):
+        return _present(repo, rev, token)
+    return repo.resolve("HEAD" if rev == WORKTREE else rev)
 
 
 def _parted_from_default(repo: Repo, name: str, head: str) -> str:

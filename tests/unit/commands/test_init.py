@@ -279,10 +279,10 @@ def test_shards_get_a_job_each_and_one_more_that_decides(project: Project) -> No
     alone = YAML(typ="safe").load(one_job)
     assert jobs["merge"]["permissions"] == alone["jobs"]["evaluate"]["permissions"]
     assert YAML(typ="safe").load(text)["on"] == alone["on"]
-    used = [set(re.findall(r"uses: actions/(?!download).*", each)) for each in (text, one_job)]
+    used = [set(re.findall(r"\buses: actions/(?!download).*", each)) for each in (text, one_job)]
     assert used[0] == used[1]
-    assert set(re.findall(r"uses: actions/download.*", text + publisher)) == set(
-        re.findall(r"uses: actions/download.*", publisher)
+    assert set(re.findall(r"\buses: actions/download.*", text + publisher)) == set(
+        re.findall(r"\buses: actions/download.*", publisher)
     )
 
 

@@ -22,7 +22,7 @@ ANNOTATIONS_PER_REQUEST = 50
 STATUS_DESCRIPTION_LIMIT = 140
 STATUS_STATE: Mapping[str, str] = {
     "success": "success",
-    "neutral": "success",  # a neutral check lets the merge through as well
+    "neutral": "pending",  # a status knows nothing that decides nothing
     "failure": "failure",
     "action_required": "error",
     "cancelled": "error",

@@ -120,6 +120,14 @@ class GitHubForge:
             needs="contents: read",
         )
 
+    def parents(self, sha: str) -> tuple[str, ...] | Skipped:
+        """The parents of a commit; none where the repository does not know it."""
+        return or_skipped(
+            f"the parents of {sha}",
+            lambda: lookups.parents(self._repository, sha),
+            needs="contents: read",
+        )
+
     def label_set(self, pull_request: int, label: str) -> LabelSet | Skipped | None:
         """Who set the label last, or None where it is not on the pull request (any more)."""
         return or_skipped(

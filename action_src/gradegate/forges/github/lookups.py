@@ -1,5 +1,6 @@
 """What GitHub's API says of pull requests and of people."""
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
     from github.Repository import Repository
 
 DELETED_ACCOUNT = "ghost"
+_SHA = re.compile(r"[0-9a-f]{40}")
+_NO_SUCH_COMMIT = (404, 409, 422)
 
 
 def find(
@@ -40,6 +43,20 @@ def file(repository: "Repository", path: str, branch: str) -> str | None:
     if isinstance(found, list):  # a folder
         return None
     return found.decoded_content.decode(errors="replace")
+
+
+def parents(repository: "Repository", sha: str) -> tuple[str, ...]:
+    """The parents of a commit, in order; none where it is not there."""
+    from github import GithubException
+
+    if not _SHA.fullmatch(sha):
+        return ()
+    try:
+        return tuple(parent.sha for parent in repository.get_git_commit(sha).parents)
+    except GithubException as error:
+        if error.status in _NO_SUCH_COMMIT:
+            return ()
+        raise
 
 
 def label_set(repository: "Repository", pull_request: int, label: str) -> LabelSet | None:
