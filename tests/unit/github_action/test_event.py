@@ -12,6 +12,7 @@ from gradegate.github_action.event import (
     PullRequest,
     PullRequestTarget,
     Push,
+    Reviewed,
     Schedule,
     WorkflowRun,
     event_of,
@@ -196,3 +197,36 @@ def test_outside_a_workflow_the_command_for_people_is_named() -> None:
         read_event({})
     with pytest.raises(InputError, match="GITHUB_EVENT_PATH"):
         read_event({"GITHUB_EVENT_NAME": "push"})
+
+
+def dispatch(**inputs: str) -> Event:
+    """A workflow that was started by hand, with these inputs."""
+    named = {name.replace("_", "-"): value for name, value in inputs.items()}
+    payload = {"inputs": named or None, "repository": REPOSITORY}
+    return event_of("workflow_dispatch", payload, "refs/heads/main")
+
+
+def test_a_workflow_is_started_for_a_commit_that_was_reviewed() -> None:
+    """Inputs that are left empty are none."""
+    plain = Dispatch(ref="refs/heads/main", default_branch="main")
+    assert dispatch() == dispatch(pull_request="", head_sha="") == plain
+    reviewed = Reviewed(pull_request=7, head_sha="b" * 40)
+    assert dispatch(pull_request=" 7", head_sha="b" * 40) == plain.model_copy(
+        update={"reviewed": reviewed}
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "sha", "why"),
+    [
+        ("7", "", "`head-sha` cannot be ''"),
+        ("7", "b" * 12, "all 40 digits"),
+        ("7", "main", "the full sha"),
+        ("", "b" * 40, "`pull-request` cannot be ''"),
+        ("7; rm", "b" * 40, "the number of the pull request"),
+    ],
+)
+def test_half_of_what_was_reviewed_is_refused(number: str, sha: str, why: str) -> None:
+    """The message names the input and says what to write."""
+    with pytest.raises(InputError, match=why):
+        dispatch(pull_request=number, head_sha=sha)

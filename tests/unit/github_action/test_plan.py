@@ -8,6 +8,7 @@ from gradegate.github_action.event import (
     PullRequest,
     PullRequestTarget,
     Push,
+    Reviewed,
     Schedule,
     WorkflowRun,
 )
@@ -47,6 +48,7 @@ RUN_OF_PULL = WorkflowRun(
 )
 RUN_OF_PUSH = RUN_OF_PULL.model_copy(update={"event": "push"})
 DISPATCH = Dispatch(ref="refs/heads/main", default_branch="main")
+REVIEWED = DISPATCH.model_copy(update={"reviewed": Reviewed(pull_request=7, head_sha="b" * 40)})
 DISPATCH_BRANCH = Dispatch(ref="refs/heads/feature", default_branch="main")
 
 AUTO, EVALUATE, PUBLISH, BASELINE = Mode.AUTO, Mode.EVALUATE, Mode.PUBLISH, Mode.BASELINE
@@ -55,6 +57,12 @@ PART = Shard(number=2, total=8)
 
 OF_PULL = Evaluate(
     revisions=Revisions(head=HEAD, merge_of="b", branched_from="a"), pull_request=7, check_sha="b"
+)
+OF_REVIEWED = Evaluate(
+    revisions=Revisions(head="b" * 40, branched_from="main"),
+    pull_request=7,
+    check_sha="b" * 40,
+    reviewed=True,
 )
 OF_LABELLED = OF_PULL.model_copy(update={"labelled": True})
 OF_QUEUE = Evaluate(revisions=Revisions(head=HEAD, base="a"), check_sha="c")
@@ -77,6 +85,9 @@ POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
         (ACCEPTED, AUTO, OF_LABELLED.model_copy(update={"accepting": "mona"})),
         (ACCEPTED, EVALUATE, OF_LABELLED.model_copy(update={"accepting": "mona"})),
         (QUEUED, AUTO, OF_QUEUE.model_copy(update={"queued": 7})),
+        (REVIEWED, AUTO, OF_REVIEWED),
+        (REVIEWED, EVALUATE, OF_REVIEWED),
+        (REVIEWED, MERGE, OF_REVIEWED.model_copy(update={"merges": True})),
         (PUSH, AUTO, MEASURED),
         (PUSH, EVALUATE, FROM_DEFAULT),
         (PUSH, BASELINE, MEASURED),
