@@ -99,17 +99,20 @@ def change(base: float | None, head: float | None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """How long it took, to the precision anyone cares about."""
+    """How long it took, in English, to the precision anyone cares about."""
+    return " ".join(f"{number} {unit}" for number, unit in _parts_of(seconds))
+
+
+def _parts_of(seconds: float) -> list[tuple[str, str]]:
     if seconds < MINUTE / 6:
-        return f"{seconds:.1f} s"
-    whole = round(seconds)
-    if whole < MINUTE:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, MINUTE)
+        return [(f"{seconds:.1f}", "s")]
+    minutes, rest = divmod(round(seconds), MINUTE)
     if minutes < MINUTE:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    hours, minutes = divmod(minutes, MINUTE)
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+        parts = [(minutes, "min"), (rest, "s")]
+    else:
+        hours, minutes = divmod(minutes, MINUTE)
+        parts = [(hours, "h"), (minutes, "min")]
+    return [(str(number), unit) for number, unit in parts if number]
 
 
 def commit(sha: str) -> str:
@@ -183,6 +186,11 @@ class Locale:
                 filling = holes[hole]
                 pieces.append(filling if isinstance(filling, Piece) else Piece(filling, code=True))
         return Sentence(tuple(pieces))
+
+    def duration(self, seconds: float) -> str:
+        """How long it took."""
+        parts = [self(f"duration.{unit}", n=number) for number, unit in _parts_of(seconds)]
+        return self("duration.join").join(parts)
 
     def list(self, items: list[str]) -> str:
         """One, two and three."""

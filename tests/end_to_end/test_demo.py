@@ -15,7 +15,15 @@ from tests.project import GRADEGATE
 from tests.starter import STARTER
 
 BROKEN = "overnight_to_osaka"
-VIEWS = ("comment.md", "check.md", "summary.md", "report.html", "report.json", "junit.xml")
+VIEWS = (
+    "comment.md",
+    "check.md",
+    "summary.md",
+    "report.html",
+    "report.json",
+    "junit.xml",
+    "badge.json",
+)
 
 
 class Shown(NamedTuple):

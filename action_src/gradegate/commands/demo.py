@@ -33,6 +33,7 @@ FILES = {
     "report.html": "the page with everything in it",
     "report.json": "the same for programs",
     "junit.xml": "the same for test dashboards",
+    "badge.json": "the verdict as a badge",
     "head.results.json": "every score of the pull request",
     "base.results.json": f"every score of {MAIN}",
 }

@@ -19,6 +19,9 @@ _AUTOLINKS = re.compile(
     r"|\b[0-9a-f]{7,}\b",
     re.IGNORECASE,
 )
+_ADDRESSES = re.compile(
+    r":(?=//)|\bwww(?=\.)|(?<=[\w.+-])@(?=\w)|\b(?:mailto|xmpp)(?=:)", re.IGNORECASE
+)
 _FENCE = re.compile(r"`{3,}")
 _WORKFLOW_COMMAND = re.compile(r"^(\s*:)(?=:)|(#)(?=#\[)", re.MULTILINE)
 _ODD = re.compile(r"[^\n\x20-\x7e\xa1-\xac\xae-\u02ff\u3001-\ud7ff]")
@@ -67,6 +70,12 @@ def code_text(text: str) -> str:
     if head.isdigit():
         first, rest = head + _reference_to(rest[0]), rest[1:]
     return first + _SPECIAL.sub(_reference, rest)
+
+
+def code_span(text: str) -> str:
+    """The same with addresses broken, which GitHub links also within an element of ours."""
+    parts = re.split(r"(&#\d+;)", code_text(text))
+    return "".join(p if p.startswith("&#") else _ADDRESSES.sub(_broken, p) for p in parts)
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -109,7 +109,7 @@ def sides(report: Report, words: Locale) -> str:
 def usage(report: Report, words: Locale) -> str:
     """What it cost."""
     used = report.usage
-    parts = [locales.duration(used.seconds)] if used.seconds else []
+    parts = [words.duration(used.seconds)] if used.seconds else []
     if used.judge_calls:
         parts.append(words.some("usage.calls", used.judge_calls))
     if used.judge_cache_hits:

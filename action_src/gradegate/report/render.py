@@ -14,6 +14,7 @@ from gradegate.model.result import Results
 from gradegate.model.runs import SideName
 from gradegate.ports import Annotation, CheckOutput, carries_marker, marker
 from gradegate.report import fit
+from gradegate.report.badge import badge
 from gradegate.report.case_sections import ATTENTION, Section
 from gradegate.report.escape import clean, clip, one_line
 from gradegate.report.fit import Measure
@@ -109,6 +110,7 @@ class Views:
     html: str
     junit: str
     text: str
+    badge: str
 
     def write(self, folder: Path, results: Mapping[SideName, Results]) -> list[Path]:
         """Write every view, and the results of both sides; the paths written."""
@@ -119,6 +121,7 @@ class Views:
             "summary.md": self.summary,
             "report.html": self.html,
             "junit.xml": self.junit,
+            "badge.json": self.badge,
         }
         for side, one in results.items():
             texts[f"{side}.results.json"] = one.model_dump_json(indent=2) + "\n"
@@ -139,6 +142,7 @@ def render_views(report: Report, options: ViewOptions) -> Views:
         html=made.html(),
         junit=made.junit(),
         text=made.text(),
+        badge=badge(report, made.words, options.check_name),
     )
 
 

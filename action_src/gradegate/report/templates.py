@@ -117,7 +117,7 @@ def _filters() -> dict[str, Callable[..., Any]]:
     from markupsafe import Markup
 
     return {
-        "code": lambda text: Markup(f"<code>{escape.code_text(str(text))}</code>"),  # noqa: S704 - escaped inside
+        "code": lambda text: Markup(f"<code>{escape.code_span(str(text))}</code>"),  # noqa: S704 - escaped inside
         "link": _link,
         "fence": lambda text, language="": Markup(escape.fenced(str(text), language)),  # noqa: S704 - the fence holds it
     }

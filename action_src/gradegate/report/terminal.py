@@ -38,10 +38,9 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
             _print_line(line, console)
     if view.criteria:
         console.print(_criteria(view.criteria, words))
-    if view.unsettled:
-        _print_line(view.unsettled, console, "dim")
-    if view.untouched:
-        _print_line(view.untouched, console, "yellow")
+    for line, style in ((view.unsettled, "dim"), (view.untouched, "yellow")):
+        if line:
+            _print_line(line, console, style)
     if view.efficiency:
         console.print(_efficiency(view.efficiency, words))
     _print_sections(view, console, words)

@@ -6,7 +6,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from gradegate.model.report import Report
-from gradegate.report.escape import BREAK, clean, fenced, markdown, terminal
+from gradegate.report.escape import BREAK, clean, code_span, fenced, markdown, terminal
 from gradegate.report.fit import COMMENT_LIMIT, characters, size
 from gradegate.report.render import ViewOptions, render, render_views
 
@@ -82,6 +82,13 @@ def test_words_stay_in_their_table_cell(text: str) -> None:
     shown = parser().render(f"| a | b |\n| - | - |\n| {markdown(text)} | end |\n")
     assert shown.count("<td>") == 2
     assert "<td>end</td>" in shown
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_words_stay_code_in_a_code_span(text: str) -> None:
+    """Where no mention is looked for, and still no address becomes a link."""
+    shown = parser().render(f"<code>{code_span(text)}</code>")
+    assert re.fullmatch(r"<p><code>[^<]*</code></p>\n", shown)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
