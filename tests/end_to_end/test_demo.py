@@ -22,7 +22,6 @@ VIEWS = (
     "report.html",
     "report.json",
     "junit.xml",
-    "badge.json",
 )
 
 
@@ -141,6 +140,8 @@ def test_it_writes_every_view_and_says_where(shown: Shown) -> None:
     for name in VIEWS:
         assert name in shown.text
         assert BROKEN in (shown.folder / "report" / name).read_text(), name
+    badge = json.loads((shown.folder / "report" / "badge.json").read_text())
+    assert (badge["message"], badge["color"]) == ("1 regressed case", "red")
 
 
 def test_it_says_what_to_try_next(shown: Shown) -> None:

@@ -36,13 +36,7 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
     for line in (view.lead, *(f"• {finding}" for finding in view.findings)):
         if line:
             _print_line(line, console)
-    if view.criteria:
-        console.print(_criteria(view.criteria, words))
-    for line, style in ((view.unsettled, "dim"), (view.untouched, "yellow")):
-        if line:
-            _print_line(line, console, style)
-    if view.efficiency:
-        console.print(_efficiency(view.efficiency, words))
+    _print_scores(view, console, words)
     _print_sections(view, console, words)
     console.print()
     for note in view.notes:
@@ -52,6 +46,17 @@ def print_report(report: Report, console: "Console", *, language: str = "en") ->
     for line in (view.quiet, view.sides, view.usage):
         if line:
             _print_line(line, console, "dim")
+
+
+def _print_scores(view: ReportView, console: "Console", words: Locale) -> None:
+    """The tables, and what they cannot tell."""
+    if view.criteria:
+        console.print(_criteria(view.criteria, words))
+    for line, style in ((view.unsettled, "dim"), (view.untouched, "yellow")):
+        if line:
+            _print_line(line, console, style)
+    if view.efficiency:
+        console.print(_efficiency(view.efficiency, words))
 
 
 def print_cases(
