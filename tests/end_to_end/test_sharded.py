@@ -105,7 +105,7 @@ def test_eight_shards_end_in_one_red_check_and_the_report_of_one_job(
     (check,) = github.check_runs(change.head)
     assert (check.status, check.conclusion) == ("completed", "failure")
     (comment,) = github.comments(1)
-    assert "2 regressions in 16 cases" in comment.body
+    assert "2 regressed cases in 16 cases" in comment.body
     merged = matrix.report()
     assert [case["eval_id"] for case in merged["cases"] if worse(case)] == ["case-01", "case-06"]
     matrix.clean()
