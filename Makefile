@@ -24,7 +24,7 @@ define MAKE_VENV
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help bench-sharding bench-scale bench-start pictures demo test bench-calibration bench-agents bench-judging lint lint-python lint-files format golden lock dist clean test-browser test-parity test-lint test-container mutants test-slow test-trust
+.PHONY: help bench-sharding bench-scale bench-start pictures demo test bench-calibration bench-calibration-quick bench-agents bench-judging lint lint-python lint-files format golden lock dist clean test-browser test-parity test-lint test-container mutants test-slow test-trust
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*##/\t/' | expand -t 20
@@ -113,6 +113,10 @@ bench-start: $(READY) ## what it costs to start, in units that hold on any machi
 
 bench-calibration: $(READY) ## how often the gate cries wolf, what it finds and what that costs: the tables of docs/statistics.md
 	$(BIN)/python -m benchmarks.calibration
+	$(BIN)/python -m benchmarks.calibration.grid
+
+bench-calibration-quick: $(READY) ## the same grid with fewer draws: minutes, and no promise is proved by it
+	$(BIN)/python -m benchmarks.calibration.grid --pulls 100
 
 bench-sharding: $(READY) ## a hundred thousand cases over shards: a simulation held against a real run, for docs/scale.md
 	$(BIN)/python -m benchmarks.sharding

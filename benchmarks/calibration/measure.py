@@ -36,6 +36,7 @@ class Rates:
     improved: int
     cost: float
     named: float
+    inconclusive: int = 0
 
     @classmethod
     def of(cls, rulings: Sequence[Ruling]) -> "Rates":
@@ -47,6 +48,7 @@ class Rates:
             improved=sum(ruling.improved for ruling in rulings),
             cost=float(np.mean([ruling.cost for ruling in rulings])),
             named=float(np.mean([ruling.named for ruling in rulings])),
+            inconclusive=sum(ruling.inconclusive for ruling in rulings),
         )
 
 
