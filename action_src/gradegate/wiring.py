@@ -18,7 +18,7 @@ from gradegate.model.masking import SecretMasker
 from gradegate.model.runs import Traces
 from gradegate.model.settings import JudgeSettings
 from gradegate.pipeline.services import AgentFactory, Services
-from gradegate.ports import Audience, Forge, Judge, Machine, Store
+from gradegate.ports import Audience, Forge, HistoryStore, Judge, Machine, Store
 from gradegate.progress import ProgressLine
 from gradegate.store.history import SqliteHistory
 from gradegate.store.sqlite import SqliteStore
@@ -54,6 +54,13 @@ def services(machine: Machine, store: Path, *, fresh: bool = False) -> Iterator[
             masker=known_secrets(machine.environ),
             progress=line.runs,
         )
+
+
+@contextmanager
+def open_history(store: Path) -> Iterator[HistoryStore]:
+    """What base did in earlier jobs, without anything else of the outside."""
+    with SqliteStore(store) as opened:
+        yield SqliteHistory(opened)
 
 
 def forge(environ: Mapping[str, str], token: SecretStr, audience: Audience) -> Forge:

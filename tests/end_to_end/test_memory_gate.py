@@ -101,3 +101,24 @@ def test_exact_takes_no_notice_of_the_history(project: Project, log: AgentLog) -
     answer(project, extra={"text": "never asked for"})
     assert project.evaluate().report["base"]["source"] == "run"
     assert len(log.fresh()) == 4
+
+
+def test_the_history_tells_how_steady_each_case_is(project: Project) -> None:
+    """One case that fails always, one that never does; the worse first."""
+    nothing = project.gradegate("history")
+    assert (nothing.returncode, nothing.stdout) == (0, "")
+    assert "no history yet" in nothing.stderr
+    answer(project, weather={"text": "no idea"})
+    project.commit()
+    measured(project, 2)
+    told = project.gradegate("history")
+    head, worst, best = told.stdout.splitlines()
+    assert head.split()[:3] == ["case", "criterion", "passed"]
+    assert worst.split()[:3] == ["weather", "tool_trajectory_avg_score", "0/4"]
+    assert worst.endswith("▁▁▁▁")
+    assert best.split()[2] == "4/4"
+    assert best.endswith("████")
+    (one,) = json.loads(project.gradegate("history", "--json", "--worst", "1").stdout)
+    assert (one["eval_id"], one["passed"], one["runs"], one["changed"]) == ("weather", 0, 4, False)
+    assert 0.0 <= one["interval"][0] < one["interval"][1] < 0.5
+    assert one["passes_every_time"] < 0.1

@@ -28,6 +28,7 @@ COMMANDS = [
     "merge",
     "render",
     "baseline",
+    "history",
     "publish",
     "schema",
     "action",

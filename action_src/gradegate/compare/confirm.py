@@ -41,9 +41,14 @@ class Settled(NamedTuple):
     """Fresh runs that are certain to be needed, whatever they show."""
 
 
-def settle(suspects: Iterable[Suspect], *, alpha: float, confirm_runs: int) -> Settled:
-    """What became of each suspect, and the runs to have before that can be said."""
-    return _walk(tuple(suspects), alpha * CASE_SHARE, confirm_runs)
+def settle(
+    suspects: Iterable[Suspect], *, alpha: float, confirm_runs: int, parts: int = 1
+) -> Settled:
+    """What became of each suspect, and the runs to have before that can be said.
+
+    `parts` share alpha: 2 where critical cases are decided apart from the others.
+    """
+    return _walk(tuple(suspects), alpha * CASE_SHARE / parts, confirm_runs)
 
 
 def smallest_confirm_runs(alpha: float, suspects: int = 1) -> int:
@@ -67,9 +72,10 @@ def _walk(suspects: Sequence[Suspect], level: float, most: int) -> Settled:
 
 def families(suspects: Sequence[Suspect]) -> Iterator[list[Suspect]]:
     """What is decided together. A quarantined case cannot block, and dilutes no one's level."""
-    blocking = [suspect for suspect in suspects if not suspect.quarantined]
-    if blocking:
-        yield blocking
+    for critical in (True, False):
+        blocking = [s for s in suspects if not s.quarantined and s.critical is critical]
+        if blocking:
+            yield blocking
     yield from ([suspect] for suspect in suspects if suspect.quarantined)
 
 

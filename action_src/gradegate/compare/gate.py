@@ -7,6 +7,7 @@ from gradegate import locales
 from gradegate.compare.case_results import PairedResult
 from gradegate.compare.pairing import Pair
 from gradegate.compare.terms import Terms
+from gradegate.model.budget import parse_budget
 from gradegate.model.evalset import CaseKey
 from gradegate.model.notice import Notice, notice
 from gradegate.model.report import (
@@ -18,10 +19,12 @@ from gradegate.model.report import (
     State,
     Verdict,
 )
-from gradegate.model.settings import Gate, parse_budget
+from gradegate.model.settings import Gate
 
 _NOTHING = Notice(text="")
 """Said of what could have been found and was not."""
+LEVELLED = frozenset({ReasonKind.REGRESSION, ReasonKind.NEW_FAILURE, ReasonKind.THRESHOLD})
+"""What a criterion or a case that is only advisory does not block by."""
 WAIVED_BY_ACCEPTANCE = frozenset({ReasonKind.REGRESSION, ReasonKind.REMOVED, ReasonKind.LOOSENED})
 
 
@@ -48,7 +51,7 @@ def decide(
         return _blocks(reason, terms, accepted=accepted_by is not None)
 
     found = list(reasons)
-    blocking = tuple(reason for reason in found if blocks(reason))
+    blocking = _critical_first((reason for reason in found if blocks(reason)), terms)
     notes = tuple(reason for reason in found if not blocks(reason))
     if blocking:
         return Decision(state=State.FAIL, reasons=blocking, notes=notes, accepted_by=accepted_by)
@@ -62,11 +65,33 @@ def decide(
     return Decision(state=State.PASS, notes=(*notes, *left), accepted_by=accepted_by)
 
 
+def soaked(decision: Decision) -> tuple[Decision, tuple[Notice, ...]]:
+    """The decision of a gate that blocks nobody yet, and what it would have been."""
+    if decision.state is State.PASS:
+        return decision, ()
+    passed = Decision(
+        state=State.PASS,
+        notes=(*decision.reasons, *decision.notes),
+        accepted_by=decision.accepted_by,
+    )
+    return passed, (notice(f"soak.{decision.state.value}"),)
+
+
+def _critical_first(reasons: Iterable[Reason], terms: Terms) -> tuple[Reason, ...]:
+    def rank(reason: Reason) -> bool:
+        return terms.gate.level_of(reason.criterion, _key(reason)) != "critical"
+
+    return tuple(sorted(reasons, key=rank))
+
+
 def _blocks(reason: Reason, terms: Terms, *, accepted: bool) -> bool:
     """Whether this kind of finding, of this case, keeps a pull request out."""
     if accepted and reason.kind in WAIVED_BY_ACCEPTANCE:
         return False
-    if _key(reason) in terms.quarantined:
+    key = _key(reason)
+    if key in terms.quarantined:
+        return False
+    if reason.kind in LEVELLED and terms.gate.level_of(reason.criterion, key) == "advisory":
         return False
     alone = reason.kind is ReasonKind.THRESHOLD and reason.suite in terms.thresholds_only
     return alone or reason.kind in terms.gate.fail_on

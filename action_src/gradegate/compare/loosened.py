@@ -8,10 +8,14 @@ from math import inf
 
 from gradegate.compare.pairing import Pair
 from gradegate.criteria import registry
+from gradegate.model.budget import is_looser
 from gradegate.model.evalset import EvalCase, EvalConfig
 from gradegate.model.notice import Notice, notice
 from gradegate.model.report import Reason, ReasonKind
-from gradegate.model.settings import Gate, Quarantine, Settings, Suite, is_looser
+from gradegate.model.settings import Gate, Level, Quarantine, Settings, Suite
+
+LEVELS: tuple[Level, ...] = ("critical", "blocking", "advisory")
+"""The strictest first."""
 
 
 def loosened(
@@ -102,6 +106,9 @@ def _settings(base: Settings | None, head: Settings | None) -> Iterator[Notice]:
         was, now = before.tolerance_for(name), after.tolerance_for(name)
         if now > was:
             yield notice("loosened.tolerance", criterion=name, was=f"{was:g}", now=f"{now:g}")
+    if after.soak and not before.soak:
+        yield notice("loosened.soak")
+    yield from _levels(before, after)
     for name, budget in before.budget.items():
         left = after.budget.get(name)
         if is_looser(budget, left):
@@ -116,6 +123,20 @@ def _judge(base: Settings | None, head: Settings | None) -> Iterator[Notice]:
     after = (head or Settings()).judge.model
     if base is not None and after != base.judge.model:
         yield notice("loosened.judge", was=base.judge.model, now=after)
+
+
+def _levels(before: Gate, after: Gate) -> Iterator[Notice]:
+    """What may block less, or is not decided apart any more."""
+    for name in sorted({*before.criteria, *after.criteria}):
+        was, now = before.level_of(name, None), after.level_of(name, None)
+        if LEVELS.index(now) > LEVELS.index(was):
+            yield notice("loosened.level", what=name, was=was, now=now)
+    if before.case != after.case:
+        told = [
+            ", ".join(f"{one.case}: {one.level}" for one in gate.case) or "-"
+            for gate in (before, after)
+        ]
+        yield notice("loosened.level", what="[[gate.case]]", was=told[0], now=told[1])
 
 
 def confirm_strictness(runs: int) -> float:

@@ -176,11 +176,12 @@ def _settled(terms: Terms, runs: Runs, history: BaseHistory, *, is_another_day: 
     if not gate.confirm_runs:
         return Settled({}, ())
     failing = list(_failing(terms, runs))
+    parts = 2 if gate.has_critical else 1
     if gate.rule == "exact":
         suspects = [_suspect(one, runs, terms) for one in failing if _is_suspect(one, terms)]
-        return settle(suspects, alpha=gate.alpha, confirm_runs=gate.confirm_runs)
+        return settle(suspects, alpha=gate.alpha, confirm_runs=gate.confirm_runs, parts=parts)
     day = _day(terms, runs, history) if failing and history else ORDINARY
-    rule = Rule(gate.alpha, gate.confirm_runs, day, is_another_day)
+    rule = Rule(gate.alpha / parts, gate.confirm_runs, day, is_another_day)
     return _weighed(failing, terms, runs, history, rule)
 
 
@@ -237,11 +238,13 @@ def _is_suspect(one: PairedResult, terms: Terms) -> bool:
 def _suspect(one: PairedResult, runs: Runs, terms: Terms, earlier: Count = NO_RUNS) -> Suspect:
     key, name = one.id
     failed = one.base is not None and one.base.standing == "failed"
+    level = terms.gate.level_of(name, key)
     return Suspect(
         id=one.id,
         is_new=one.base is None,
         failed_on_both=failed and not earlier.runs,
-        quarantined=key in terms.quarantined,
+        quarantined=key in terms.quarantined or level == "advisory",
+        critical=level == "critical",
         earlier=earlier,
         recheck=outcomes(runs.of("base", key, Role.RECHECK), name),
         screen=outcomes(runs.of("head", key, Role.SCREEN), name),

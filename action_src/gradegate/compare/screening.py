@@ -42,6 +42,8 @@ class Suspect:
     """Whether base has nothing to compare it with, so that it is screened and no more."""
     failed_on_both: bool = False
     quarantined: bool = False
+    critical: bool = False
+    """Whether it is decided apart from those that are not."""
     earlier: Count = NO_RUNS
     """What base did before, where there is a history of it."""
     recheck: Outcomes = ()

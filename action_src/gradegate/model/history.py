@@ -96,6 +96,29 @@ class Record(Value):
         return self.model_copy(update={"jobs": self.jobs[begin:]}) if begin else self
 
 
+class Steadiness(Value):
+    """How often a case passed on base under a criterion, since it last changed."""
+
+    suite: str
+    eval_set: str
+    eval_id: str
+    criterion: str
+    passed: int
+    runs: int
+    rate: float
+    interval: tuple[float, float]
+    """Holds the true pass rate with 90 % of the probability."""
+    every: int
+    passes_every_time: float
+    """How likely it passes `every` runs of `every`."""
+    trend: str
+    """Its pass rate over time, as bars."""
+    changed: bool
+    """Whether it changed for good within the history."""
+    at: int
+    """When it was last measured, in seconds since 1970 (UTC)."""
+
+
 class History(Value):
     """Records by key: see `pipeline.history` for what is in one."""
 

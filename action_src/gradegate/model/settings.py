@@ -1,13 +1,15 @@
 """What a repository may say in `gradegate.toml` (or `[tool.gradegate]` in pyproject.toml)."""
 
 from datetime import date
+from fnmatch import fnmatchcase
 from itertools import pairwise
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, model_validator
 
 from gradegate.locales import languages
 from gradegate.model.base import Value
+from gradegate.model.evalset import CaseKey
 from gradegate.model.gemini import DEFAULT_JUDGE
 from gradegate.model.report import ReasonKind
 from gradegate.model.variables import MODEL_VARIABLES, Variables, own_names
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 Share = Annotated[float, Field(ge=0, le=1)]
 CommentWhen = Literal["always", "changes", "failures", "never"]
 GateRule = Literal["exact", "memory"]
+Level = Literal["critical", "blocking", "advisory"]
 ToolsMode = Literal["live", "recorded", "record"]
 ToolsMissing = Literal["error", "live"]
 
@@ -205,6 +208,23 @@ class CriterionGate(Described):
 
     tolerance: Share | None = None
     """How far this criterion's mean may drop before anyone is told."""
+    level: Level | None = None
+    """`critical`: decided apart from all others. `advisory`: reported, and never blocks."""
+
+
+class CaseGate(Described):
+    """What the gate does differently for some cases."""
+
+    case: str
+    """A glob over eval ids."""
+    eval_set: str = "*"
+    """A glob over the eval sets' files, as the report names them."""
+    level: Level
+    """`critical`: decided apart from all others. `advisory`: reported, and never blocks."""
+
+    def is_of(self, key: CaseKey) -> bool:
+        """Whether a case is one of them."""
+        return fnmatchcase(key.eval_id, self.case) and fnmatchcase(key.eval_set, self.eval_set)
 
 
 class Gate(Described):
@@ -219,6 +239,8 @@ class Gate(Described):
     rule: GateRule = "exact"
     """How a broken case is told from a flaky one. `exact`: by fresh runs of both sides and an exact
     test. `memory`: by what base did in earlier runs as well, and fewer fresh ones."""
+    soak: bool = False
+    """Whether everything is measured, reported and kept, and nothing blocks yet."""
     warn: bool = True
     """Whether the report names cases that are probably worse and do not block (rule `memory`)."""
     confirm_runs: int = Field(default=16, ge=0)
@@ -228,6 +250,8 @@ class Gate(Described):
     inconclusive. 0: no limit."""
     criteria: dict[str, CriterionGate] = Field(default_factory=dict)
     """Rules of their own for criteria, by name."""
+    case: tuple[CaseGate, ...] = ()
+    """Rules of their own for cases; of several that name a case the first holds."""
     budget: dict[str, Annotated[str, Field(pattern=r"^(\+\d+(\.\d+)?%?|<= ?\d+(\.\d+)?)$")]] = (
         Field(default_factory=dict)
     )
@@ -237,6 +261,18 @@ class Gate(Described):
         """A drop of this criterion's mean that is no larger is ignored."""
         own = self.criteria.get(criterion, CriterionGate()).tolerance
         return self.tolerance if own is None else own
+
+    def level_of(self, criterion: str | None, key: CaseKey | None) -> Level:
+        """Whether a finding may block, and with whom it is decided: the case's word goes first."""
+        of_case = (one.level for one in self.case if key is not None and one.is_of(key))
+        own = self.criteria.get(criterion or "", CriterionGate()).level
+        return next(of_case, own or "blocking")
+
+    @property
+    def has_critical(self) -> bool:
+        """Whether anything is decided apart, so that it has a share of the risk of its own."""
+        levels = [one.level for one in self.case]
+        return "critical" in (*levels, *(one.level for one in self.criteria.values()))
 
 
 class Quarantine(Described):
@@ -285,46 +321,3 @@ class Settings(Described):
             message = f"two suites are called {twice[0]!r}: give each its own `name`"
             raise ValueError(message)
         return self
-
-
-Kind = Literal["percent", "more", "limit"]
-
-
-class Budget(NamedTuple):
-    """A budget as written in `[gate.budget]`."""
-
-    kind: Kind
-    amount: float
-
-    def allowed(self, base: float | None) -> float | None:
-        """The most that head may have; None where that needs a base and there is none."""
-        if self.kind == "limit":
-            return self.amount
-        if base is None:
-            return None
-        return base * (1 + self.amount / 100) if self.kind == "percent" else base + self.amount
-
-
-def parse_budget(text: str) -> Budget:
-    """Read what the settings have validated already."""
-    if text.startswith("<="):
-        return Budget("limit", float(text.removeprefix("<=")))
-    if text.endswith("%"):
-        return Budget("percent", float(text.removesuffix("%")))
-    return Budget("more", float(text))
-
-
-def stricter_budget(base: str | None, head: str | None) -> str:
-    """The stricter of two; kinds that cannot be compared leave the word to base."""
-    if base is None or head is None:
-        return base or head or ""
-    before, after = parse_budget(base), parse_budget(head)
-    return head if before.kind == after.kind and after.amount < before.amount else base
-
-
-def is_looser(base: str, head: str | None) -> bool:
-    """Whether head allows more than base did, or the budget is gone or of another kind."""
-    if head is None:
-        return True
-    before, after = parse_budget(base), parse_budget(head)
-    return before.kind != after.kind or after.amount > before.amount

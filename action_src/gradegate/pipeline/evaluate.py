@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from gradegate.compare.comparison import Comparison, compare
-from gradegate.compare.gate import Undecided, decide, over_budget, unmeasured
+from gradegate.compare.gate import Undecided, decide, over_budget, soaked, unmeasured
 from gradegate.compare.next_runs import BASELINE_RUNS, first_pass, wanted_runs
 from gradegate.compare.terms import Terms
 from gradegate.judge.cache import ANSWER
@@ -89,8 +89,9 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
         *over_budget(comparison.criteria, terms.gate.budget),
     )
     decision = decide(reasons, comparison.undecided, comparison.terms, request.accepted_by)
+    decision, soak = soaked(decision) if terms.gate.soak else (decision, ())
     green = await toothless([pair.head for pair in prepared.pairs if pair.head])
-    told = (*comparison.remarks, *green, *tools_used.told(prepared, runner.runs))
+    told = (*soak, *comparison.remarks, *green, *tools_used.told(prepared, runner.runs))
     report = _report(prepared, runner, replace(comparison, remarks=told), decision, services.today)
     report = report.model_copy(update={"touched": touched(parts, runner.runs.head)})
     results = {side: _results(side, prepared, runner) for side in runner.sides}

@@ -6,12 +6,13 @@ from gradegate.compare.case_results import gated_names, passed, value_of
 from gradegate.compare.history import NO_HISTORY, BaseHistory
 from gradegate.compare.screening import SuspectId
 from gradegate.criteria import registry
+from gradegate.model.budget import parse_budget
 from gradegate.model.evalset import Case
 from gradegate.model.history import BaseRuns, History, Record
 from gradegate.model.question import content_digest
 from gradegate.model.result import Status
 from gradegate.model.runs import Role, ScoredRun, Trace
-from gradegate.model.settings import Gate, JudgeSettings, parse_budget
+from gradegate.model.settings import Gate, JudgeSettings
 from gradegate.pipeline.case_runner import CaseRunner
 from gradegate.pipeline.prepare import Prepared
 from gradegate.ports import HistoryStore

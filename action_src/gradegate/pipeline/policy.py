@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gradegate.compare.confirm import smallest_confirm_runs
-from gradegate.compare.loosened import confirm_strictness
+from gradegate.compare.loosened import LEVELS, confirm_strictness
 from gradegate.evalsets.project import Project
 from gradegate.model.base import Value
+from gradegate.model.budget import stricter_budget
 from gradegate.model.errors import InputError
 from gradegate.model.notice import Notice, notice
 from gradegate.model.overrides import Overrides
@@ -22,11 +23,11 @@ from gradegate.model.settings import (
     CriterionGate,
     Gate,
     JudgeSettings,
+    Level,
     Quarantine,
     ReportSettings,
     Settings,
     Suite,
-    stricter_budget,
 )
 
 EACH_SIDES_OWN = (
@@ -89,11 +90,16 @@ def stricter_gate(base: Gate, head: Gate) -> Gate:
         tolerance=min(base.tolerance, head.tolerance),
         alpha=max(base.alpha, head.alpha),
         rule=base.rule,
+        soak=base.soak and head.soak,
+        case=base.case,
         warn=base.warn or head.warn,
         confirm_runs=max(base.confirm_runs, head.confirm_runs, key=confirm_strictness),
         time_limit=base.time_limit,
         criteria={
-            name: CriterionGate(tolerance=min(base.tolerance_for(name), head.tolerance_for(name)))
+            name: CriterionGate(
+                tolerance=min(base.tolerance_for(name), head.tolerance_for(name)),
+                level=_stricter_level(base, head, name),
+            )
             for name in sorted(named)
         },
         budget={
@@ -101,6 +107,13 @@ def stricter_gate(base: Gate, head: Gate) -> Gate:
             for name in sorted({*base.budget, *head.budget})
         },
     )
+
+
+def _stricter_level(base: Gate, head: Gate, criterion: str) -> Level | None:
+    own = [gate.criteria[criterion].level for gate in (base, head) if criterion in gate.criteria]
+    if not any(own):
+        return None
+    return min((gate.level_of(criterion, None) for gate in (base, head)), key=LEVELS.index)
 
 
 def _refuse_too_few_runs(gate: Gate) -> None:

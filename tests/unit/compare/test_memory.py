@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from gradegate.compare.comparison import Comparison, compare
-from gradegate.compare.gate import decide
+from gradegate.compare.gate import decide, soaked
 from gradegate.compare.history import NO_HISTORY, BaseHistory
 from gradegate.compare.memory import Rule, is_suspicious, weigh
 from gradegate.compare.next_runs import wanted_runs
@@ -179,3 +179,47 @@ def test_lost_runs_are_asked_for_again_and_then_given_up() -> None:
 def test_what_is_worth_a_closer_look(earlier: Count, head: Count, *, suspicious: bool) -> None:
     """What is rare, given what base did."""
     assert is_suspicious(earlier, head, ORDINARY) == suspicious
+
+
+def test_an_advisory_case_is_reported_and_never_blocks() -> None:
+    """Nor does it make the others less remarkable."""
+    pull = PullRequest(history_of("1" * 20), head_c3="f")
+    gate = Gate(rule="memory", case=({"case": "c3", "level": "advisory"},))
+    pull.terms = terms_of(pull.terms.pairs, gate)
+    found = pull.done()
+    decision = decide(found.reasons, found.undecided, pull.terms)
+    assert decision.state is State.PASS
+    assert [note.eval_id for note in decision.notes] == ["c3"]
+
+
+@pytest.mark.parametrize("rule", ["exact", "memory"])
+def test_a_critical_case_is_named_first_and_decided_apart(rule: str) -> None:
+    """Of two that broke the later one is critical."""
+    pull = PullRequest(history_of("1" * 20), head_c3="f", head_c9="f")
+    gate = Gate(rule=rule, case=({"case": "c9", "level": "critical"},))
+    pull.terms = terms_of(pull.terms.pairs, gate)
+    found = pull.done()
+    decision = decide(found.reasons, found.undecided, pull.terms)
+    assert [reason.eval_id for reason in decision.reasons] == ["c9", "c3"]
+
+
+def test_a_gate_that_soaks_blocks_nobody_and_says_what_it_would_have_done() -> None:
+    """What it holds against the pull request stands among the notes."""
+    pull = PullRequest(history_of("1" * 20), head_c3="f")
+    found = pull.done()
+    decision, told = soaked(decide(found.reasons, found.undecided, pull.terms))
+    assert decision.state is State.PASS
+    assert [note.eval_id for note in decision.notes] == ["c3"]
+    assert [one.code for one in told] == ["soak.fail"]
+    assert soaked(decision) == (decision, ())
+
+
+def test_a_case_that_is_probably_worse_is_named() -> None:
+    """Five of sixteen runs fail: too few to block by, and too many to keep quiet about."""
+    pull = PullRequest(history_of("1" * 20), head_c3="ffppfppfppfpppppf")
+    found = pull.done()
+    told = found.cases[3].criteria[MATCH]
+    assert (told.verdict, told.probably_worse) == (Verdict.FLAKY, True)
+    assert told.bayes_factor is not None
+    assert told.bayes_factor >= 5
+    assert "probably_worse" in [one.code.partition(".")[0] for one in found.remarks]
