@@ -15,6 +15,7 @@ from ruamel.yaml import YAML
 from gradegate import __version__
 from gradegate.files.settings_toml import parse_settings
 from gradegate.model.settings import (
+    CaseGate,
     CriterionGate,
     Gate,
     JudgeSettings,
@@ -235,7 +236,10 @@ def test_the_options_shown_are_the_defaults(project: Project) -> None:
     suite = shown["suite"][0]
     for alternative in ("command", "traces", "eval_config", "python", "fresh"):
         suite.pop(alternative)
-    assert shown["gate"].pop("criteria") == {"response_match_score": {"tolerance": 0.05}}
+    own = {"response_match_score": {"tolerance": 0.05, "level": "blocking"}}
+    assert shown["gate"].pop("criteria") == own
+    (case,) = shown["gate"].pop("case")
+    assert CaseGate.model_validate(case).level == "critical"
     assert shown["gate"].pop("budget") == {"token_usage_v1": "+20%"}
     assert Gate.model_validate(shown["gate"]) == Gate()
     assert JudgeSettings.model_validate(shown["judge"]) == JudgeSettings()
