@@ -130,10 +130,11 @@ mutants: $(READY) ## a hundred mistakes made on purpose, which the tests must no
 bench-agents: $(READY) $(PARITY_READY) ## the whole job on a real agent, against adk eval
 	$(BIN)/python -m benchmarks.agents.against_adk
 
-pictures: $(READY) $(ACTIONLINT) ## photograph the demo's comment for the README; needs Chromium
+pictures: $(BROWSER_READY) $(ACTIONLINT) ## photograph the demo's comment and page for the README and the docs; needs Chromium
 	rm -rf build/demo
 	$(BIN)/gradegate demo --out build/demo > /dev/null
 	$(BIN)/python docs/tools/picture.py build/demo/report/comment.md node_modules/github-markdown-css/github-markdown-light.css docs/images/comment.png 716
+	$(BIN)/python docs/tools/page_pictures.py build/demo/report/report.html docs/images
 
 # uv is left out of the others: the image and this file install it first, to install the rest.
 dist: $(READY) ## the package as PyPI gets it

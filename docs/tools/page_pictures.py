@@ -11,25 +11,28 @@ from typing import Any
 from playwright.sync_api import sync_playwright
 
 WIDE, PHONE = (1280, 800), (390, 760)
-OVERVIEW, CASE = "", "case"
+OVERVIEW, CASE, TURN = "overview", "case", "turn"
 PICTURES = {
     "page": (OVERVIEW, WIDE, "light"),
     "page-case": (CASE, WIDE, "light"),
-    "page-dark": (CASE, WIDE, "dark"),
+    "page-dark": (TURN, WIDE, "dark"),
     "page-phone": (CASE, PHONE, "light"),
 }
 
 
 def photograph(browser: Any, report: Path, picture: Path, what: tuple[str, Any, str]) -> None:
-    """Take one picture: of the overview, or of the first case in the list."""
+    """Take one picture: of the overview, of the first case in the list, or of its second turn."""
     shown, (width, height), scheme = what
     size = {"width": width, "height": height}
-    page = browser.new_page(viewport=size, color_scheme=scheme, device_scale_factor=2)
+    page = browser.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5)
     page.goto(report.resolve().as_uri())
     page.wait_for_selector("body.alive")
-    if shown == CASE:
+    if shown != OVERVIEW:
         page.locator("#list a").first.click()
         page.wait_for_selector(".case")
+        if shown == TURN:
+            page.evaluate("location.hash += '&turn=2'")
+            page.wait_for_selector(".turn.target")
         page.mouse.move(width - 1, height - 1)
     page.screenshot(path=picture)
     page.close()

@@ -52,7 +52,7 @@ function callRow(call, number, sides) {
 }
 
 function cell(said, side) {
-  const attributes = { "data-side": t(`side.${side}`), class: said?.mark ?? (said ? null : "none") };
+  const attributes = { "data-side": t(`side.${side}`), class: said ? `${side} ${said.mark ?? ""}` : "none" };
   if (!said) return h("td", attributes, t("page.none"));
   return h("td", attributes, mark(said), " ", said.call && said.mark !== "same" ? code(said.call) : null, argumentChanges(said.changes ?? []));
 }

@@ -16,6 +16,7 @@ export function turnView(turn, number, { open, alone, paper = false }) {
     h("div", { class: "asked" }, h("div", { class: "by" }, t("page.asked")), quote(turn.asked)),
     trajectory(turn),
     answers(turn),
+    turn.note ? h("p", { class: "soft" }, turn.note) : null,
     judged(turn),
   ];
   const summary = [h("b", {}, title), h("span", { class: "hint" }, turn.asked)];

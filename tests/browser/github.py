@@ -32,7 +32,10 @@ main {{ max-width: 860px; padding: 16px; }}
 
 def as_github_shows_it(comment: str, language: str) -> str:
     """The comment as a page of its own."""
-    rendered = MarkdownIt("gfm-like", {"linkify": True}).render(comment)
+    markdown = MarkdownIt("gfm-like", {"linkify": True})
+    assert markdown.linkify is not None
+    markdown.linkify.add("//", None)  # GFM makes links of http, https, www and addresses alone
+    rendered = markdown.render(comment)
     safe = nh3.clean(
         rendered,
         tags={name for line in ELEMENTS for name in line.split()},

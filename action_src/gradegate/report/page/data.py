@@ -121,7 +121,7 @@ def _case(case: CaseView, aside: Collection[str], words: Locale) -> dict[str, An
             runs=next((score.runs for score in case.scores if _tells(score)), ""),
             asked=source.asked,
             cause=one_line(source.cause.in_words(words)) if source.cause else "",
-            turns=[_turn(turn, words) for turn in source.evidence.turns],
+            turns=[_turn(turn, source.evidence, words) for turn in source.evidence.turns],
             errors=_errors(source.evidence),
             made=_runs(source.evidence, words),
         ),
@@ -160,7 +160,7 @@ def _score(score: ScoreView) -> dict[str, Any]:
     }
 
 
-def _turn(turn: TurnEvidence, words: Locale) -> dict[str, Any]:
+def _turn(turn: TurnEvidence, evidence: Evidence, words: Locale) -> dict[str, Any]:
     rows = call_rows(turn)
     return {
         "asked": turn.asked,
@@ -169,8 +169,15 @@ def _turn(turn: TurnEvidence, words: Locale) -> dict[str, Any]:
         "head": _text(turn.head),
         "calls": [_call(row, call_view(n, row)) for n, row in enumerate(rows, start=1)],
         "judged": [_judged(one, words) for one in turn.judged],
-        **_given(differs=_differs(turn, rows)),
+        **_given(differs=_differs(turn, rows), note=_note(turn, evidence, words)),
     }
+
+
+def _note(turn: TurnEvidence, evidence: Evidence, words: Locale) -> str:
+    """Why there is nothing of head's to show."""
+    if turn.head is not None:
+        return ""
+    return words("turn.failed" if evidence.head_error else "turn.none")
 
 
 def _text(said: SideAnswer | None) -> str | None:
