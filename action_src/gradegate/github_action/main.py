@@ -209,7 +209,7 @@ def _store_runs(plan: Baseline, step: WorkflowStep) -> int:
         shards=step.shards_folder if plan.merges else None,
         folder=step.inputs.working_directory,
     )
-    with wiring.services(step.machine(repo), step.store) as services:
+    with wiring.services(step.machine(repo), step.store, fresh=plan.fresh) as services:
         results = run_until_signal(baseline(request, services))
     step.say(kept(results, step.store))
     return 0

@@ -49,6 +49,8 @@ class Baseline(Value):
     """Evaluate one side and keep it for the pull requests to come."""
 
     head: str
+    fresh: bool = False
+    """Whether what is stored is ignored, so that base's history grows where nothing changes."""
     merges: bool = False
     """Whether shards have made the runs."""
 
@@ -124,7 +126,8 @@ def _asked(event: Event, mode: Mode) -> Plan:
         case Mode.EVALUATE:
             return _evaluate(event)
         case Mode.BASELINE:
-            return Baseline(head=WORKTREE if isinstance(event, Local) else HEAD)
+            head = WORKTREE if isinstance(event, Local) else HEAD
+            return Baseline(head=head, fresh=isinstance(event, Schedule))
         case Mode.PUBLISH:
             return _publish(event)
         case Mode.MERGE:
@@ -139,7 +142,9 @@ def _merge(event: Event) -> Plan:
             "shards: on workflow_run leave `mode` out, and the report of that workflow is posted"
         )
     plan = _usual(event)
-    if isinstance(plan, Evaluate | Baseline):
+    if isinstance(plan, Baseline):  # what shards made may come from the store
+        return Baseline(head=plan.head, merges=True)
+    if isinstance(plan, Evaluate):
         return plan.model_copy(update={"merges": True})
     return plan
 
@@ -171,7 +176,7 @@ def _usual(event: Event) -> Plan:
         case Push() | Dispatch() if event.ref == f"refs/heads/{event.default_branch}":
             return Baseline(head=HEAD)
         case Schedule():
-            return Baseline(head=HEAD)
+            return Baseline(head=HEAD, fresh=True)
         case WorkflowRun():
             return _publish(event)
     return _evaluate(event)

@@ -69,6 +69,7 @@ OF_QUEUE = Evaluate(revisions=Revisions(head=HEAD, base="a"), check_sha="c")
 FROM_DEFAULT = Evaluate(revisions=Revisions(head=HEAD, branched_from="main"))
 HERE = Evaluate(revisions=Revisions(head=WORKTREE))
 MEASURED = Baseline(head=HEAD)
+MEASURED_ANEW = Baseline(head=HEAD, fresh=True)
 POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
 
 
@@ -108,9 +109,9 @@ POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
         (DISPATCH, EVALUATE, FROM_DEFAULT),
         (DISPATCH_BRANCH, AUTO, FROM_DEFAULT),
         (DISPATCH_BRANCH, BASELINE, MEASURED),
-        (Schedule(), AUTO, MEASURED),
+        (Schedule(), AUTO, MEASURED_ANEW),
         (Schedule(), EVALUATE, Evaluate(revisions=Revisions(head=HEAD))),
-        (Schedule(), BASELINE, MEASURED),
+        (Schedule(), BASELINE, MEASURED_ANEW),
         (Local(), AUTO, HERE),
         (Local(), EVALUATE, HERE),
         (Local(), BASELINE, Baseline(head=WORKTREE)),
