@@ -92,3 +92,24 @@ def test_a_config_without_criteria_measures_nothing(project: Project) -> None:
     outcome = project.evaluate()
     assert (outcome.code, outcome.kinds) == (1, ["loosened", "loosened"])
     assert "1 of 1 cases (100 %) is measured by nothing." in outcome.stdout
+
+
+def test_scores_that_are_missing_have_their_reasons_told(project: Project) -> None:
+    """By `score`, each once, with what to set: a count alone helps nobody."""
+    traces = {
+        "schema": "gradegate/traces/v1",
+        "cases": [
+            {"eval_set": "evals/basic.evalset.json", "eval_id": name, "invocations": [asked]}
+            for name, asked in (("paris", turn("Paris?", "Sunny.")), ("rome", turn("Rome?", "")))
+        ],
+    }
+    project.put("evals/basic.evalset.json", eval_set(MEASURED, case("rome", turn("Rome?", "x"))))
+    project.put("traces.json", json.dumps(traces))
+    project.put("safe.json", '{"criteria": {"safety_v1": 0.8}}')
+    arguments = ["--evals", "evals", "--traces", "traces.json", "--config", "safe.json"]
+    done = project.gradegate("score", *arguments, "--out", "results.json")
+    assert done.returncode == 3
+    told = done.stderr.splitlines()
+    assert told[-2] == "2 not_evaluated"
+    assert told[-1].startswith("safety_v1 has no score in 2 runs: ")
+    assert "GOOGLE_CLOUD_PROJECT" in told[-1]

@@ -3,7 +3,8 @@
 import os
 import shutil
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePath
 
@@ -23,6 +24,7 @@ from gradegate.evalsets.load import LoadedSuite, load_cases_of_files
 from gradegate.files.findings import refuse_errors
 from gradegate.files.results_json import read_traces
 from gradegate.files.temporary import temporary_folder
+from gradegate.locales import some
 from gradegate.model.errors import InputError
 from gradegate.model.result import Results, Status
 from gradegate.model.runs import NotRun, Side, Trace, Traces
@@ -76,7 +78,21 @@ def score(options: Namespace, environ: Mapping[str, str]) -> int:
         results = run_until_signal(_scored(prepared, recorded))
     write(options.out, results.model_dump_json(indent=2) + "\n")
     say(counted(results))
+    for line in missing_scores(results):
+        say(line)
     return exit_code_of(results)
+
+
+def missing_scores(results: Results) -> Iterator[str]:
+    """Why there are no scores: each criterion and reason once, the most frequent first."""
+    missing = Counter(
+        (name, one.reason or "")
+        for case in results.cases
+        for name, one in case.criteria.items()
+        if one.status is Status.NOT_EVALUATED
+    )
+    for (name, reason), number in missing.most_common():
+        yield f"{name} has no score in {some(number, 'run')}: {reason}"
 
 
 async def _scored(prepared: Prepared, outside: Services) -> Results:
