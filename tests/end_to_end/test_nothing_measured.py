@@ -100,7 +100,10 @@ def test_scores_that_are_missing_have_their_reasons_told(project: Project) -> No
         "schema": "gradegate/traces/v1",
         "cases": [
             {"eval_set": "evals/basic.evalset.json", "eval_id": name, "invocations": [asked]}
-            for name, asked in (("paris", turn("Paris?", "Sunny.")), ("rome", turn("Rome?", "")))
+            for name, asked in (
+                ("paris", turn("Paris?", "Sunny.")),
+                ("rome", turn("Rome?", "Rain.")),
+            )
         ],
     }
     project.put("evals/basic.evalset.json", eval_set(MEASURED, case("rome", turn("Rome?", "x"))))

@@ -7,6 +7,7 @@ that the source defines.
 """
 
 import asyncio
+import contextlib
 import functools
 import importlib
 import inspect
@@ -26,14 +27,16 @@ from .serialization import Json, plain, why
 
 async def call(request: Json) -> Json:
     """What the function makes of it, as JSON."""
-    from google.adk.evaluation.eval_case import ConversationScenario
-    from google.adk.evaluation.eval_metrics import BaseCriterion, EvalMetric
-
     if "source" in request:
         evaluate = defined(request["source"], request["name"])
         return {"result": explained(await in_a_thread(evaluate, request["instance"]))}
     if "function" not in request:
+        with contextlib.suppress(ImportError):  # functions with a source need none
+            import google.adk.evaluation.eval_metrics  # noqa: F401 - so that it is there
         return {"ok": True}
+    from google.adk.evaluation.eval_case import ConversationScenario
+    from google.adk.evaluation.eval_metrics import BaseCriterion, EvalMetric
+
     metric = request["metric"]
     scenario, expected = request["scenario"], request["expected"]
     returned = await in_a_thread(
