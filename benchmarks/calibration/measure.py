@@ -22,7 +22,8 @@ class Scenario:
 
     name: str
     world: World
-    rules: tuple[str, ...] = tuple(RULES)
+    rules: tuple[str, ...] = tuple(rule for rule in RULES if rule != "memory")
+    """`memory` has a grid of its own."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from benchmarks.calibration.measure import Measured, Promise, Scenario
-from benchmarks.calibration.rules import RULES
 from benchmarks.calibration.world import (
     World,
     broken,
@@ -85,7 +84,7 @@ GAINS = {
 def scenarios() -> list[Scenario]:
     """Everything."""
     partly = {**HALF, **LEAKS, **GAINS}
-    return [*whole_sets(), *(Scenario(name, world, tuple(RULES)) for name, world in partly.items())]
+    return [*whole_sets(), *(Scenario(name, world) for name, world in partly.items())]
 
 
 def promises(measured: Measured) -> Iterator[Promise]:

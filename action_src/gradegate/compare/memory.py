@@ -32,6 +32,8 @@ from gradegate.model.history import LEAST
 from gradegate.model.report import Verdict
 from gradegate.model.runs import SIDES, Role, RunRequest, SideName
 
+RARE = 0.05
+"""Head passed as often as this rarely happens where base hardly ever did: it was repaired."""
 SUSPICIOUS = 0.3
 """Head failed as often as this rarely happens where nothing changed: worth a closer look."""
 LEAST_FAILED, LEAST_ON_BASE = 3, 2
@@ -55,6 +57,14 @@ MOST_RUNS_SUGGESTED = 60
 def is_suspicious(earlier: Count, head: Count, day: Day) -> bool:
     """Whether head's first runs are worse than base's earlier ones let expect."""
     return head.passed < head.runs and chance_of_failures(earlier, head, day) <= SUSPICIOUS
+
+
+def told_by_a_pass(earlier: Count, head: Count) -> Verdict:
+    """Of a case that passes now and did not always: one pass is no repair."""
+    failed = Count(earlier.runs - earlier.passed, earlier.runs)
+    passed = Count(head.runs - head.passed, head.runs)
+    is_rare = chance_of_failures(failed, passed) <= RARE
+    return Verdict.IMPROVED if is_rare else Verdict.UNCHANGED
 
 
 @dataclass(frozen=True)

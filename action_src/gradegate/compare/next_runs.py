@@ -14,7 +14,7 @@ from gradegate.compare.confirm import Settled, settle
 from gradegate.compare.criterion_shift import MOST_PASSES, another_pass_wanted
 from gradegate.compare.criterion_table import by_criterion, shifts_of
 from gradegate.compare.history import NO_HISTORY, BaseHistory
-from gradegate.compare.memory import Rule, is_suspicious, weigh
+from gradegate.compare.memory import Rule, is_suspicious, told_by_a_pass, weigh
 from gradegate.compare.no_base import with_sound_base
 from gradegate.compare.screening import NO_RUNS, Confirmation, Outcomes, Suspect, SuspectId
 from gradegate.compare.stats.bayes import ORDINARY, Day, day_of
@@ -144,7 +144,11 @@ def confirmations(
     sound, now = with_sound_base(terms, refreshed(beside))
     unsteady = is_unsteady(terms, beside)
     weighed = _settled(sound, now, history, is_another_day=unsteady)
-    found = {**_recorded(sound, now), **weighed.confirmations}
+    found = {
+        **_recorded(sound, now),
+        **dict(_passing(sound, now, history)),
+        **weighed.confirmations,
+    }
     if not unsteady:
         return found
     return {at: one.on_an_unsteady_day() for at, one in found.items()}
@@ -203,6 +207,21 @@ def _weighed(
             )
     found = weigh(suspects, rule)
     return Settled({**as_ever, **found.confirmations}, found.wanted)
+
+
+def _passing(
+    terms: Terms, runs: Runs, history: BaseHistory
+) -> Iterator[tuple[SuspectId, Confirmation]]:
+    """Cases that pass now and did not always in base's earlier runs, which may be chance."""
+    for pair in terms.pairs:
+        if pair.head is None or not runs.of("base", pair.key):
+            continue
+        first = runs.of("head", pair.key, Role.FIRST)
+        for name in gated_names(first):
+            earlier, head = history.tally((pair.key, name)), summarize(first, name)
+            if earlier.passed < earlier.runs and head.standing == "passed":
+                verdict = told_by_a_pass(earlier, head.count)
+                yield (pair.key, name), Confirmation(verdict, earlier=earlier)
 
 
 def _day(terms: Terms, runs: Runs, history: BaseHistory) -> Day:

@@ -223,3 +223,13 @@ def test_a_case_that_is_probably_worse_is_named() -> None:
     assert told.bayes_factor is not None
     assert told.bayes_factor >= 5
     assert "probably_worse" in [one.code.partition(".")[0] for one in found.remarks]
+
+
+@pytest.mark.parametrize(
+    ("history", "verdict"),
+    [("0" * 20, Verdict.IMPROVED), ("00010001000100010001", Verdict.UNCHANGED)],
+)
+def test_a_pass_is_a_repair_only_where_passes_were_rare(history: str, verdict: Verdict) -> None:
+    """Base never passed it, or one time in four."""
+    pull = PullRequest(history_of(history, CASES[:1]), head_c0="p")
+    assert pull.done().cases[0].criteria[MATCH].verdict is verdict
