@@ -69,6 +69,8 @@ ELSEWHERE = {
     "pipeline/evaluate": "end_to_end/test_run",
     "pipeline/planted": "unit/pipeline/test_audit",
     "pipeline/tools_used": "integration/test_recorded_tools",
+    "pipeline/deferred": "end_to_end/test_scope",
+    "sides/scope": "unit/sides/test_scope_of",
     "pipeline/services": "end_to_end/test_run",
     "ports": "integration/test_github_comment",
     "progress": "end_to_end/test_interrupted",

@@ -37,6 +37,7 @@ class AdkAgent:
         agent_python: an interpreter that has everything, before what the suite says.
         users: who talks to the agent.
         recordings: what its tools are to answer, by eval set.
+        left_out: what the repository has and the side's files lack, by name.
     """
 
     rerunnable = True
@@ -52,6 +53,7 @@ class AdkAgent:
         agent_python: str | None = None,
         users: UserFactory = written_users,
         recordings: Mapping[str, ToolRecording] | None = None,
+        left_out: Mapping[str, str] | None = None,
     ) -> None:
         self._suite = suite
         self._root = root.resolve()
@@ -60,6 +62,7 @@ class AdkAgent:
         )
         self._users = users
         self._recordings = recordings or {}
+        self._left_out = left_out or {}
         self._agent: CommandAgent | None = None
         self._stack = ExitStack()
 
@@ -93,6 +96,7 @@ class AdkAgent:
             users=self._users,
             renew=partial(self._environment.sandbox.renewed, fresh=self._suite.fresh),
             copies_itself=self._suite.fresh is None,  # a copy has read its variables already
+            left_out=self._left_out,
         )
         await self._agent.start()
         return None

@@ -79,6 +79,7 @@ class SandboxedAgents:
             agent_python=self._machine.agent_python,
             users=users,
             recordings=side.recordings,
+            left_out=side.left_out,
         )
 
     def metrics_for(self, suite: Suite, side: Side) -> AdkMetrics:
@@ -129,6 +130,7 @@ class SandboxedAgents:
             max_sessions=suite.max_parallel,
             users=users,
             renew=partial(sandbox.renewed, fresh=suite.fresh),
+            left_out=side.left_out,
         )
 
     def _interpreter_of(self, suite: Suite) -> Sequence[Path]:

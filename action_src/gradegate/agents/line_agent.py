@@ -1,6 +1,7 @@
 """An agent behind the line protocol: any program, any language, in the processes it takes."""
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Self
@@ -19,6 +20,10 @@ from gradegate.model.tool_recording import ToolAnswer
 from gradegate.ports import UserFactory
 
 _ERROR_LENGTH = 4000
+_NOT_FOUND = (
+    re.compile(r"No module named '([^']+)'"),
+    re.compile(r"No such file or directory: '([^']+)'"),
+)
 NOT_THE_AGENT = {
     "credentials": notice("service.credentials"),
     "quota": notice("service.quota"),
@@ -165,7 +170,9 @@ class CommandAgent:
         users: UserFactory = written_users,
         renew: Renew = as_it_is,
         copies_itself: bool = False,
+        left_out: Mapping[str, str] | None = None,
     ) -> None:
+        self._left_out = left_out or {}
         self._pool = Pool(launch, renew, copies_itself=copies_itself)
         self._begun: Counter[CaseKey] = Counter()
         self._hung: set[CaseKey] = set()
@@ -221,7 +228,8 @@ class CommandAgent:
             eval_id=case.eval_id,
             run=run,
             invocations=dialogue.invocations,
-            error=dialogue.failure and dialogue.failure.reason,
+            error=dialogue.failure
+            and with_what_is_missing(dialogue.failure.reason, self._left_out),
             seconds=round(took, 3),
             tools=used.tools,
             toolsets=used.toolsets,
@@ -253,6 +261,16 @@ class CommandAgent:
             # All turns were had: what others did to the process meanwhile costs them nothing.
             blamed = failure if failure and failure.certain else None
             return Dialogue(dialogue.invocations, blamed), session.tools
+
+
+def with_what_is_missing(reason: str, left_out: Mapping[str, str]) -> str:
+    """A failure, and where the repository has the file or module that was not found."""
+    for pattern in _NOT_FOUND:
+        for name in pattern.findall(reason):
+            first = name.split(".")[0] if pattern is _NOT_FOUND[0] else name.rpartition("/")[2]
+            if first in left_out:
+                return f"{reason}\n{notice('agent.left_out', path=left_out[first]).text}"
+    return reason
 
 
 def _without_service(cause: str, reason: str) -> NotRun:

@@ -117,6 +117,8 @@ class Side:
     """The project's folder in it."""
     recordings: Mapping[str, ToolRecording] = field(default_factory=dict, compare=False)
     """What its tools are to answer, by eval set; read before an agent could change it."""
+    left_out: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """What the repository has and these files lack: files and modules by name, each with where."""
 
 
 class RunRequest(NamedTuple):

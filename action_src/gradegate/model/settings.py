@@ -137,6 +137,9 @@ class Suite(Described):
     apart for each side."""
     python: Place | None = None
     """An interpreter that has everything already, in place of `requirements`."""
+    paths: tuple[Place, ...] = ()
+    """What the agent is made of, in place of the nearest project at or above it with its local
+    dependencies: folders and files. It gets to see nothing else of the repository."""
     env: Variables | None = None
     """The variables that the agent's process may see beside PATH and LANG: a list of names, or a
     table of names for the agent and names in the workflow. Where left out, an ADK agent sees those

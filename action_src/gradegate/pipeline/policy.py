@@ -36,6 +36,7 @@ EACH_SIDES_OWN = (
     "traces",
     "python",
     "requirements",
+    "paths",
     "turn_timeout",
     "case_timeout",
     "memory_mb",

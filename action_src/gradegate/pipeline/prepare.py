@@ -36,6 +36,7 @@ from gradegate.pipeline.policy import Policy, effective
 from gradegate.sides.checkout import Revisions, Sides, check_out
 from gradegate.sides.git import Repo
 from gradegate.sides.identity import agent_identity, fingerprint, leave_what_counts
+from gradegate.sides.scope import Scope, export_scope, scope_of
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,14 @@ class PreparedSide:
     fingerprint: str
     not_the_agent: tuple[str, ...] = ()
     """Files of the project that no identity covers, and so no agent gets to see."""
+    scopes: dict[str, Scope | None] = field(default_factory=dict)
+    """What agents are made of, by suite; None: the whole repository."""
+    exports: dict[str, Side] = field(default_factory=dict)
+    """The files that agents get to see, by suite, where these are not all."""
+
+    def files_of(self, suite: str) -> Side:
+        """What the agent of a suite gets to see."""
+        return self.exports.get(suite, self.side)
 
 
 @dataclass(frozen=True)
@@ -166,7 +175,26 @@ def prepare(request: EvaluationRequest) -> Iterator[Prepared]:
         prepared = read_sides(sides, request.overrides, request.cases)
         for side in filter(None, (prepared.head, prepared.base)):
             leave_what_counts(side.side, side.not_the_agent)
-        yield replace(prepared, warnings=(*request.warnings, *prepared.warnings), began=began)
+        yield replace(
+            prepared,
+            head=_exported(prepared.head),
+            base=prepared.base and _exported(prepared.base),
+            warnings=(*request.warnings, *prepared.warnings),
+            began=began,
+        )
+
+
+def _exported(side: PreparedSide) -> PreparedSide:
+    """Each scope's files in a folder of their own; the whole is closed to agents that have one."""
+    made: dict[Scope, Side] = {}
+    for scope in side.scopes.values():
+        if scope is not None and scope not in made:
+            into = side.side.top.with_name(f"{side.side.top.name}-{len(made) + 1}")
+            made[scope] = export_scope(side.side, scope, into)
+    if made:
+        side.side.top.chmod(0o700)
+    exports = {name: made[scope] for name, scope in side.scopes.items() if scope is not None}
+    return replace(side, exports=exports)
 
 
 def prepare_files(loaded: LoadedSuite, side: Side, runs: int = 1) -> Prepared:
@@ -258,9 +286,12 @@ def _prepared(
     cases = tuple(case for one in loaded for case in one.cases)
     exclude = _not_the_agent(project, suites, cases)
     side = replace(side, recordings=dict(_recordings(side, suites, cases)))
-    identities = {suite.name: agent_identity(suite, side, exclude) for suite in suites}
+    scopes = {suite.name: scope_of(suite, side) for suite in suites}
+    identities = {
+        suite.name: agent_identity(suite, side, exclude, scopes[suite.name]) for suite in suites
+    }
     print_ = fingerprint(list(identities.values()), cases, project.settings)
-    return PreparedSide(side, project, suites, cases, identities, print_, tuple(exclude))
+    return PreparedSide(side, project, suites, cases, identities, print_, tuple(exclude), scopes)
 
 
 def _prepared_base(

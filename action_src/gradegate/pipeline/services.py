@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from pathlib import Path
-from typing import Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
 from gradegate.criteria.custom import custom_metrics_of
 from gradegate.files.credentials import dotenv_secrets
@@ -18,6 +19,7 @@ from gradegate.model.notice import Notice, notice
 from gradegate.model.runs import Side, SideName
 from gradegate.model.settings import JudgeSettings, Suite
 from gradegate.pipeline.case_runner import CaseRunner, Progress, SideRunners, SuiteRunner
+from gradegate.pipeline.deferred import DeferredRunner
 from gradegate.pipeline.journal import Journal
 from gradegate.pipeline.prepare import Prepared, PreparedSide
 from gradegate.pipeline.score import warm_up
@@ -96,9 +98,12 @@ async def open_runner(prepared: Prepared, services: Services) -> AsyncIterator[C
             agents.enter_context(factory)
             warming = asyncio.create_task(asyncio.to_thread(warm_up, prepared.head.cases))
             metrics = await _metrics(prepared, factory, agents)
-            sides, warnings = await _sides(prepared, factory, judge, agents)
+            journal = Journal(services.store, prepared.job, secrets)
+            is_kept = partial(_is_kept, prepared, journal)
+            set_up = _SetUp(factory, judge, agents, is_kept)
+            sides, warnings = await _sides(prepared, set_up)
             runner = CaseRunner(
-                Journal(services.store, prepared.job, secrets),
+                journal,
                 judge,
                 sides,
                 {pair.key: pair.head for pair in prepared.pairs if pair.head},
@@ -114,6 +119,34 @@ async def open_runner(prepared: Prepared, services: Services) -> AsyncIterator[C
     runner.isolation = tuple(factory.isolation())
 
 
+class _SetUp(NamedTuple):
+    """What agents are made ready with."""
+
+    factory: AgentFactory
+    ask: Ask
+    stack: AsyncExitStack
+    is_kept: Callable[[Suite, PreparedSide], bool]
+
+    async def opened(
+        self, suite: Suite, side: PreparedSide, cases: Sequence[Case] | None
+    ) -> AgentRunner:
+        """A suite's agent on a side; one that may not be needed is made ready when it is."""
+        runner = self.factory.runner_for(suite, side.files_of(suite.name), self.ask, cases)
+        if runner.rerunnable and self.is_kept(suite, side):
+            runner = DeferredRunner(runner)
+        return await self.stack.enter_async_context(runner)
+
+
+def _is_kept(prepared: Prepared, journal: Journal, suite: Suite, side: PreparedSide) -> bool:
+    """Whether the store has all first runs of a suite's cases, so that its agent may not be needed.
+
+    That is so where a pull request changes nothing in the agent's scope.
+    """
+    agent = side.identities[suite.name]
+    cases = [pair.head for pair in prepared.pairs if pair.head and pair.key.suite == suite.name]
+    return all(journal.known(agent, case) >= suite.runs for case in cases)
+
+
 def _deadline(prepared: Prepared) -> float | None:
     """When to stop running agents."""
     limit = prepared.policy.gate.time_limit
@@ -121,14 +154,14 @@ def _deadline(prepared: Prepared) -> float | None:
 
 
 async def _sides(
-    prepared: Prepared, factory: AgentFactory, ask: Ask, stack: AsyncExitStack
+    prepared: Prepared, set_up: _SetUp
 ) -> tuple[dict[SideName, SideRunners], list[Notice]]:
     """The agents of both sides, made ready at the same time."""
     head, base = prepared.head, prepared.base
     agents, theirs = await asyncio.gather(
-        asyncio.gather(*(_agent(suite, head, factory, ask, stack) for suite in head.suites)),
+        asyncio.gather(*(_agent(suite, head, set_up) for suite in head.suites)),
         asyncio.gather(
-            *(_base_agent(s, base, factory, ask, stack) for s in (base.suites if base else ()))
+            *(_base_agent(suite, base, set_up) for suite in (base.suites if base else ()))
         ),
     )
     sides: dict[SideName, SideRunners] = {
@@ -148,23 +181,19 @@ async def _sides(
     return sides, warnings
 
 
-async def _agent(
-    suite: Suite, head: PreparedSide, factory: AgentFactory, ask: Ask, stack: AsyncExitStack
-) -> SuiteRunner:
+async def _agent(suite: Suite, head: PreparedSide, set_up: _SetUp) -> SuiteRunner:
     """Head's agent. One that cannot be made ready leaves its cases without a score."""
-    runner = factory.runner_for(suite, head.side, ask, head.cases)
-    await stack.enter_async_context(runner)
+    runner = await set_up.opened(suite, head, head.cases)
     return SuiteRunner(runner, head.identities[suite.name], await runner.prepare())
 
 
 async def _base_agent(
-    suite: Suite, base: PreparedSide | None, factory: AgentFactory, ask: Ask, stack: AsyncExitStack
+    suite: Suite, base: PreparedSide | None, set_up: _SetUp
 ) -> SuiteRunner | Notice:
     """Base's agent, or why it cannot be run: that is nothing to hold against head."""
     assert base is not None  # noqa: S101 - asked for base's suites alone
     try:
-        runner = factory.runner_for(suite, base.side, ask, None)
-        await stack.enter_async_context(runner)
+        runner = await set_up.opened(suite, base, None)
         reason = await runner.prepare()
     except InputError as error:
         return Notice(text=str(error))

@@ -15,19 +15,32 @@ from gradegate.model.runs import Side
 from gradegate.model.settings import Settings, Suite
 
 
-def tree_digest(root: Path, exclude: Collection[str] = ()) -> str:
+def tree_digest(
+    root: Path, exclude: Collection[str] = (), within: Iterable[str] | None = None
+) -> str:
     """SHA-256 over the paths, x bits, link targets and contents of all files below `root`.
 
     `exclude` holds paths relative to `root`, with forward slashes; a folder's stands for all
-    that is in it. Empty folders, times and owners make no difference.
+    that is in it. `within` names the files and folders that count, where not all do. Empty
+    folders, times and owners make no difference.
     """
     digest = hashlib.sha256()
-    for path in sorted(_files(root, "", frozenset(exclude)), key=os.fsencode):
+    for path in sorted(_chosen(root, frozenset(exclude), within), key=os.fsencode):
         for field in _fields(root / path):
             digest.update(field)
         name = os.fsencode(path)
         digest.update(len(name).to_bytes(8) + name)
     return digest.hexdigest()
+
+
+def _chosen(root: Path, exclude: frozenset[str], within: Iterable[str] | None) -> Iterator[str]:
+    for path in [""] if within is None else within:
+        if path and (path in exclude or not os.path.lexists(root / path)):
+            continue
+        if (root / path).is_dir():
+            yield from _files(root, path, exclude)
+        else:
+            yield path
 
 
 def _files(root: Path, below: str, exclude: frozenset[str]) -> Iterator[str]:
@@ -63,12 +76,14 @@ NOT_THE_AGENT = (".github/workflows", ".gradegate", "gradegate.toml")
 """Of `.github` only the workflows: prompts are kept beside them, which agents do read."""
 
 
-def agent_identity(suite: Suite, side: Side, exclude: Collection[str]) -> str:
+def agent_identity(
+    suite: Suite, side: Side, exclude: Collection[str], scope: Sequence[str] | None = None
+) -> str:
     """Equal for agents that cannot but behave alike.
 
-    An agent may read any file of the repository, so all of them count, but for eval sets and
-    settings (`exclude`, from the project's folder): a new case does not make a new agent. What does
-    not count is not there when an agent runs.
+    An agent may read any file of its scope (None: the whole repository), so all of them count, but
+    for eval sets and settings (`exclude`, from the project's folder): a new case does not make a
+    new agent. What does not count is not there when an agent runs.
     """
     if suite.traces is not None:
         recording = side.root / suite.traces
@@ -77,8 +92,9 @@ def agent_identity(suite: Suite, side: Side, exclude: Collection[str]) -> str:
     how = suite.model_dump(mode="json", include=_ALWAYS_NAMED) | suite.model_dump(
         mode="json", exclude=_NOT_HOW_IT_RUNS, exclude_defaults=True
     )
-    tree = tree_digest(side.top, _left_out(side, exclude))
-    return _digest([how, _project_of(side), tree, *_tools(suite, side)])
+    tree = tree_digest(side.top, _left_out(side, exclude), scope)
+    within = [] if scope is None else [scope]
+    return _digest([how, _project_of(side), tree, *within, *_tools(suite, side)])
 
 
 def _tools(suite: Suite, side: Side) -> Iterator[Any]:
