@@ -234,7 +234,7 @@ def test_the_options_shown_are_the_defaults(project: Project) -> None:
     text = read(project, "gradegate.toml")
     shown = tomllib.loads(re.sub(r"(?m)^#(?=\S)", "", text))
     suite = shown["suite"][0]
-    for alternative in ("command", "traces", "eval_config", "python", "fresh"):
+    for alternative in ("command", "traces", "eval_config", "python", "paths", "fresh"):
         suite.pop(alternative)
     own = {"response_match_score": {"tolerance": 0.05, "level": "blocking"}}
     assert shown["gate"].pop("criteria") == own

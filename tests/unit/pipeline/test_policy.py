@@ -170,6 +170,7 @@ CHANGES: dict[str, Any] = {
     "traces": "t.json",
     "python": "/usr/bin/python3",
     "requirements": "other.txt",
+    "paths": ("agent.py",),
     "turn_timeout": 0.3,
     "case_timeout": 1.0,
     "memory_mb": 64,
