@@ -251,7 +251,6 @@ class _Rendering:
             "view": self.whole,
             "charts": charts_of(self.report, self.words),
             "causes": causes_of(self.report, self.words),
-            "touched": self.whole.touched,
             "data": Markup(data.text),  # noqa: S704 - no text in it can end its element
             "packed": data.packed,
         }
