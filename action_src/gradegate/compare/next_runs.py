@@ -39,7 +39,7 @@ def wanted_runs(
     A function of the runs made so far, of base's history and of nothing else: a killed job that
     reads them back from its journal goes on exactly where it was.
     """
-    begin = runs.missing(first_pass(terms, history)) or runs.missing(history.missing(terms, runs))
+    begin = first_runs(terms, runs, history)
     if begin:
         return begin
     runs = history.beside(runs)
@@ -50,8 +50,21 @@ def wanted_runs(
     return now.missing(extra_passes(sound, now)) or fresh_runs(terms, runs, history)
 
 
-def wanted_of_part(
-    terms: Terms, begin: Collection[RunRequest], cases: Collection[CaseKey], parts: int, runs: Runs
+def first_runs(
+    terms: Terms, runs: Runs, history: BaseHistory = NO_HISTORY
+) -> tuple[RunRequest, ...]:
+    """What is still to be run for the first time; each case for itself, so that a shard knows."""
+    return runs.missing(first_pass(terms, history)) or runs.missing(history.missing(terms, runs))
+
+
+def wanted_of_part(  # noqa: PLR0913 - a part of what, of how many
+    terms: Terms,
+    begin: Collection[RunRequest],
+    cases: Collection[CaseKey],
+    parts: int,
+    runs: Runs,
+    *,
+    history: BaseHistory = NO_HISTORY,
 ) -> tuple[RunRequest, ...]:
     """Of what is wanted next, the part of these cases, and what may be wanted of them after it.
 
@@ -62,10 +75,9 @@ def wanted_of_part(
     first = runs.missing(one for one in begin if one.case in cases)
     if first or not all(one.role in FRESH for one in begin):
         return first
-    sound, now = with_sound_base(terms, refreshed(runs))
-    gate = sound.gate.model_copy(update={"alpha": sound.gate.alpha / parts})
-    own = tuple(pair for pair in sound.pairs if pair.key in cases)
-    return fresh_runs(replace(sound, pairs=own, gate=gate), now)
+    gate = terms.gate.model_copy(update={"alpha": terms.gate.alpha / parts})
+    own = tuple(pair for pair in terms.pairs if pair.key in cases)
+    return fresh_runs(replace(terms, pairs=own, gate=gate), history.beside(runs), history)
 
 
 def first_pass(terms: Terms, history: BaseHistory = NO_HISTORY) -> Iterator[RunRequest]:

@@ -42,6 +42,8 @@ class RunOfShard(Value):
     trace: Trace | None = None
     """What the agent did; None where it was not run, for the reason that the result gives."""
     of_another_job: bool = Field(default=False, exclude_if=not_)
+    verdicts_known: tuple[str, ...] = Field(default=(), exclude_if=not_)
+    """Criteria whose judge was not asked, because the store knew what it says."""
     asked: tuple[str, ...] = Field(default=(), exclude_if=not_)
     """The digests of the questions that the run put, so that a rerun asks anew."""
 
@@ -49,7 +51,13 @@ class RunOfShard(Value):
         """The same as it was in the job that made it."""
         why = self.result.why or Notice(text="")
         outcome = self.trace if self.trace is not None else NotRun.because(why)
-        return ScoredRun(self.role, outcome, self.result, of_another_job=self.of_another_job)
+        return ScoredRun(
+            self.role,
+            outcome,
+            self.result,
+            of_another_job=self.of_another_job,
+            verdicts_known=frozenset(self.verdicts_known),
+        )
 
 
 class ShardFile(Value):

@@ -120,6 +120,7 @@ class CaseRunner:
                         result=run.result,
                         trace=run.outcome if isinstance(run.outcome, Trace) else None,
                         of_another_job=run.of_another_job,
+                        verdicts_known=tuple(sorted(run.verdicts_known)),
                         asked=self._occurrences[side, key].asked_by(run.result.run),
                     )
 

@@ -14,6 +14,7 @@ from gradegate.model.overrides import Shard
 from gradegate.model.shard import ShardFile
 from gradegate.pipeline import durations
 from gradegate.pipeline.evaluate import terms_of
+from gradegate.pipeline.history import read_history
 from gradegate.pipeline.prepare import EvaluationRequest, prepare
 from gradegate.pipeline.services import Services, open_runner
 from gradegate.pipeline.shards import ShardOutcome, cut, origin_of, read_shards
@@ -32,7 +33,8 @@ async def runs_wanted(request: EvaluationRequest, services: Services) -> int:
         async with open_runner(prepared, services) as runner:
             shards.load_into(runner, services.store)
             terms = terms_of(prepared, runner, services.today)
-            wanted = wanted_runs(terms, runner.runs)
+            history = read_history(prepared, runner, services.history)
+            wanted = wanted_runs(terms, runner.runs, history)
     return sum(one.total - len(runner.runs.of(*one[:3])) for one in wanted)
 
 
@@ -57,11 +59,13 @@ async def run_confirming(
             shards.load_into(runner, services.store)
             loaded = {(one.side, one.result.key, one.result.run) for one in runner.made()}
             terms = terms_of(prepared, runner, services.today)
-            begin = wanted_runs(terms, runner.runs)
+            history = read_history(prepared, runner, services.history)
+            begin = wanted_runs(terms, runner.runs, history)
             cases = sorted({one.case for one in begin})
             seconds = durations.known(services.store, prepared.job, cases)
             part = frozenset(cut(cases, shard.total, seconds)[shard.number - 1])
-            await runner.make_wanted(partial(wanted_of_part, terms, begin, part, shard.total))
+            wanted = partial(wanted_of_part, terms, begin, part, shard.total, history=history)
+            await runner.make_wanted(wanted)
     file = nothing.model_copy(
         update={
             "cases": tuple(sorted(part)),

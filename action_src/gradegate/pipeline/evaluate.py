@@ -9,7 +9,7 @@ from pathlib import Path
 
 from gradegate.compare.comparison import Comparison, compare
 from gradegate.compare.gate import Undecided, decide, over_budget, soaked, unmeasured
-from gradegate.compare.next_runs import BASELINE_RUNS, first_pass, wanted_runs
+from gradegate.compare.next_runs import BASELINE_RUNS, first_pass, first_runs, wanted_runs
 from gradegate.compare.terms import Terms
 from gradegate.judge.cache import ANSWER
 from gradegate.model.evalset import CaseKey
@@ -113,7 +113,8 @@ async def run_shard(
             return nothing_to_run(whole, shard).masked(services.masker)
         async with open_runner(prepared, services) as runner:
             terms = terms_of(prepared, runner, services.today, at_least)
-            await runner.make_wanted(lambda _: first_pass(terms))
+            history = read_history(prepared, runner, services.history)
+            await runner.make_wanted(partial(first_runs, terms, history=history))
     file = ShardFile(
         shard=shard,
         origin=origin_of(whole),
