@@ -48,7 +48,7 @@ def test_a_pull_request_that_doubles_the_tokens_is_blocked(tmp_path: Path, budge
     assert reason["criterion"] == "token_usage_v1"
     assert reason["text"].startswith("token_usage_v1 goes from 105 to 210, and its budget allows ")
     comment = (outcome.folder / "comment.md").read_text(encoding="utf-8")
-    assert "<details open><summary>⏱️ Efficiency" in comment
+    assert "<details open><summary>Efficiency" in comment
     assert "token_usage_v1 goes from 105 to 210, and its budget allows" in comment
 
 
@@ -65,7 +65,7 @@ def test_without_a_budget_it_is_only_reported(tmp_path: Path) -> None:
     assert spent["informational"]
     assert row(outcome, "inference_call_count_v1")["head"] == 1.0
     comment = (outcome.folder / "comment.md").read_text(encoding="utf-8")
-    assert "<details><summary>⏱️ Efficiency" in comment
+    assert "<details><summary>Efficiency" in comment
     assert "105 | 210" in comment
     assert "Scores by criterion" in comment
 
