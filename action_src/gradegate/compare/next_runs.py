@@ -225,7 +225,7 @@ def _passing(
     terms: Terms, runs: Runs, history: BaseHistory
 ) -> Iterator[tuple[SuspectId, Confirmation]]:
     """Cases that pass now and did not always in base's earlier runs, which may be chance."""
-    for pair in terms.pairs:
+    for pair in terms.pairs if history else ():
         if pair.head is None or not runs.of("base", pair.key):
             continue
         first = runs.of("head", pair.key, Role.FIRST)
