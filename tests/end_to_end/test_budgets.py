@@ -67,7 +67,7 @@ def test_without_a_budget_it_is_only_reported(tmp_path: Path) -> None:
     comment = (outcome.folder / "comment.md").read_text(encoding="utf-8")
     assert "<details><summary>Efficiency" in comment
     assert "105 | 210" in comment
-    assert "Scores by criterion" in comment
+    assert "2 criteria did not move" in comment
 
 
 def test_within_its_budget_nothing_is_said(tmp_path: Path) -> None:
