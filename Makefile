@@ -78,7 +78,7 @@ lint-python: $(READY) ## ruff, mypy, import-linter
 
 lint-files: $(READY) $(ACTIONLINT) ## hadolint, check-jsonschema, zizmor, actionlint: Docker's and GitHub's files, and what init writes
 	rm -rf $(WRITTEN) $(SHARDED) && git init --quiet $(WRITTEN) && $(BIN)/gradegate init --repo $(WRITTEN) 2> $(WRITTEN)/said
-	git init --quiet $(SHARDED) && $(BIN)/gradegate init --shards 8 --repo $(SHARDED) 2> $(SHARDED)/said
+	git init --quiet $(SHARDED) && $(BIN)/gradegate init --shards 8 --commands --repo $(SHARDED) 2> $(SHARDED)/said
 	$(BIN)/hadolint --failure-threshold style Dockerfile
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-actions action.yml composite/action.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows $(WORKFLOWS) $(WRITTEN)/.github/workflows/*.yml $(SHARDED)/.github/workflows/*.yml

@@ -62,7 +62,10 @@ COMMANDS = {
         "convert", "convert", "add_arguments", "an eval set as a dataset, and back"
     ),
     "plan": _Command(
-        "plan", "plan", "add_arguments", "into how many shards to cut, and how long each takes"
+        "plan_shards",
+        "plan",
+        "add_arguments",
+        "into how many shards to cut, and how long each takes",
     ),
     "criteria": _Command(
         "criteria", "criteria", "add_criteria_arguments", "what each criterion means and needs"

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, Self, TypeVar
 
@@ -210,6 +211,24 @@ class LabelSet(NamedTuple):
     event: int
 
 
+class ReportedRun(NamedTuple):
+    """The run of the workflow behind a commit's newest completed check of ours."""
+
+    run: int
+    completed_at: datetime
+
+
+class CommentNow(NamedTuple):
+    """A comment as it stands at this moment."""
+
+    author: str
+    body: str
+    written_at: datetime
+
+
+Reaction = Literal["+1", "confused", "-1"]
+
+
 class PullRequestNow(NamedTuple):
     """What GitHub says of a pull request at this moment."""
 
@@ -304,11 +323,30 @@ class Forge(Protocol):
         """The lines that earlier checks of ours on the commit keep, and nobody else's."""
         ...
 
+    def reported(self, sha: str) -> ReportedRun | Skipped | None:
+        """The run that reported on a commit last; None where there is no report yet."""
+        ...
+
+    def rerun(self, run: int) -> Posted | Skipped:
+        """Have a run of a workflow made again."""
+        ...
+
+    def read_comment(self, number: int, comment: int) -> CommentNow | Skipped | None:
+        """A comment on a pull request; None where it is gone."""
+        ...
+
+    def answer(self, number: int, comment: int, reaction: Reaction, body: str) -> Posted | Skipped:
+        """React to a comment, and reply below it."""
+        ...
+
     def __enter__(self) -> Self: ...
 
     def __exit__(self, *_: object) -> None: ...
 
 
+JOB_TOKEN_APP = "github-actions"  # noqa: S105 - whose token GITHUB_TOKEN is
+HIDDEN = "<!-- gradegate:"
+"""What our hidden lines begin with."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._]+")
 
 
@@ -318,7 +356,7 @@ def marker(check_name: str) -> str:
     Different check names have different markers, so that a matrix or a monorepo keeps
     one comment each.
     """
-    return f"<!-- gradegate:comment:{_slug(check_name)} -->"
+    return f"{HIDDEN}comment:{_slug(check_name)} -->"
 
 
 def carries_marker(body: str, check_name: str) -> bool:

@@ -94,6 +94,7 @@ SHARDED = "gradegate-sharded.yml"
 MOST_JOBS = 256
 """That GitHub takes in a matrix."""
 PUBLISHER = ".github/workflows/gradegate-publish.yml"
+COMMANDS = ".github/workflows/gradegate-commands.yml"
 SETTINGS = "gradegate.toml"
 CHECK = "gradegate"
 SECRET = "GOOGLE_API_KEY"  # noqa: S105 - a name, not a value
@@ -119,6 +120,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="spread the cases over so many jobs, for sets that take one job too long",
     )
     parser.add_argument(
+        "--commands",
+        action="store_true",
+        help="also write a workflow that does what people ask for in comments (/gradegate rerun)",
+    )
+    parser.add_argument(
         "--diff", action="store_true", help="show what would be written, and write nothing"
     )
 
@@ -127,7 +133,8 @@ def init(options: Namespace, environ: Mapping[str, str]) -> int:
     """Write what is not there, or what `--force` allows; or show it with `--diff`."""
     repo = Repo.open(options.repo, environ)
     suites = discover_suites(repo.top)
-    files = contents(repo, suites, pinned_action(environ), options.shards)
+    action = pinned_action(environ)
+    files = contents(repo, suites, action, options.shards, commands=options.commands)
     kept = []
     if _has_settings_elsewhere(repo.top):
         del files[SETTINGS]
@@ -154,7 +161,12 @@ def _shards(text: str) -> int:
 
 
 def contents(
-    repo: Repo, suites: Sequence[Suite], action: str, shards: int | None = None
+    repo: Repo,
+    suites: Sequence[Suite],
+    action: str,
+    shards: int | None = None,
+    *,
+    commands: bool = False,
 ) -> dict[str, str]:
     """Every file that is written, by its path from the repository's root."""
     holes = {
@@ -165,7 +177,7 @@ def contents(
         "__SUITES__": suites_text(repo.top, suites),
     }
     files = {}
-    for name in (WORKFLOW, PUBLISHER, SETTINGS):
+    for name in (WORKFLOW, PUBLISHER, *([COMMANDS] if commands else []), SETTINGS):
         template = SHARDED if shards and name == WORKFLOW else PurePosixPath(name).name
         text = (templates_dir() / "init" / template).read_text(encoding="utf-8")
         for hole, value in holes.items():

@@ -14,6 +14,7 @@ from gradegate.files.tool_recordings import read_recording, recording_path
 from gradegate.locales import languages
 from gradegate.model.errors import InputError
 from gradegate.model.overrides import READERS, Overrides, read_shard
+from gradegate.model.report import Accepted
 from gradegate.model.settings import ToolsMode
 from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept, run_shard
 from gradegate.pipeline.prepare import CaseFilter, EvaluationRequest
@@ -126,7 +127,7 @@ def run(options: Namespace, environ: Mapping[str, str]) -> int:
         cases=CaseFilter(tuple(options.case)),
         shards=options.shards,
         folder=options.working_directory,
-        accepted_by="" if options.accept else None,
+        accepted=Accepted("") if options.accept else None,
     )
     machine = Machine(
         environ=environ,

@@ -11,6 +11,7 @@ from gradegate.model.budget import parse_budget
 from gradegate.model.evalset import CaseKey
 from gradegate.model.notice import Notice, notice
 from gradegate.model.report import (
+    Accepted,
     Change,
     CriterionComparison,
     Decision,
@@ -40,29 +41,36 @@ def decide(
     reasons: Iterable[Reason],
     undecided: Iterable[Undecided],
     terms: Terms,
-    accepted_by: str | None = None,
+    accepted: Accepted | None = None,
 ) -> Decision:
     """Any reason that blocks says no; else, what could not be told and could have.
 
-    `accepted_by` is who accepted what base would object to; empty where nobody tells who.
+    `accepted` is what of it somebody accepted that base would object to.
     """
 
     def blocks(reason: Reason) -> bool:
-        return _blocks(reason, terms, accepted=accepted_by is not None)
+        return _blocks(reason, terms, accepted=accepted is not None and accepted.covers(reason))
+
+    def decided(state: State, reasons: Iterable[Reason], notes: Iterable[Reason]) -> Decision:
+        return Decision(
+            state=state,
+            reasons=tuple(reasons),
+            notes=tuple(notes),
+            accepted_by=accepted and accepted.who,
+            accepted_cases=accepted and accepted.cases,
+        )
 
     found = list(reasons)
     blocking = _critical_first((reason for reason in found if blocks(reason)), terms)
     notes = tuple(reason for reason in found if not blocks(reason))
     if blocking:
-        return Decision(state=State.FAIL, reasons=blocking, notes=notes, accepted_by=accepted_by)
+        return decided(State.FAIL, blocking, notes)
     left = _told_once(
         one.reason for one in undecided if not one.could_be or any(map(blocks, one.could_be))
     )
     if left and ReasonKind.INCONCLUSIVE in terms.gate.fail_on:
-        return Decision(
-            state=State.INCONCLUSIVE, reasons=left, notes=notes, accepted_by=accepted_by
-        )
-    return Decision(state=State.PASS, notes=(*notes, *left), accepted_by=accepted_by)
+        return decided(State.INCONCLUSIVE, left, notes)
+    return decided(State.PASS, (), (*notes, *left))
 
 
 def soaked(decision: Decision) -> tuple[Decision, tuple[Notice, ...]]:

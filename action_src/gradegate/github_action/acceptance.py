@@ -1,23 +1,27 @@
-"""Who accepted a commit as it is: begun by a label, remembered in the check of that commit.
+"""Who accepted a commit as it is: begun by a label or a comment, remembered in the commit's check.
 
 A label stays on a pull request through every push, so the label alone says nothing: only the event
-that sets it does, for the commit that was head at that moment. It is written down where no pull
-request's code can write, in the first line of our own check, and holds for that commit as long as
-that very label is on the pull request, set by somebody who may write to the repository.
+that sets it does, for the commit that was head at that moment. A comment speaks of the report that
+was the newest when it was written. Both are kept where no pull request's code can write, in the
+first lines of our own check, and hold for that commit as long as that very label is on the pull
+request, or that comment stands, and whoever set or wrote it may write to the repository.
 """
 
 import json
+from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from pydantic import ValidationError
 
+from gradegate.github_action.comment_command import ALL, Accept, command_in
 from gradegate.github_action.plan import ACCEPT_LABEL, Evaluate
 from gradegate.model.base import Value
 from gradegate.model.notice import Notice, notice
-from gradegate.ports import Forge, LabelSet, Skipped
+from gradegate.model.report import Accepted
+from gradegate.ports import HIDDEN, Forge, LabelSet, Skipped
 from gradegate.sides.git import Repo
 
-_START, _END = "<!-- gradegate:acceptance ", " -->"
+_START, _END = f"{HIDDEN}acceptance ", " -->"
 
 
 class Acceptance(Value):
@@ -25,15 +29,18 @@ class Acceptance(Value):
 
     sha: str
     who: str
-    cases: Literal["all"] = "all"
+    case: str = ALL
+    """An eval id; or all of them, and what speaks of none."""
     reason: str = f"label {ACCEPT_LABEL}"
     pull_request: int
+    by: Literal["label", "comment"] = "label"
     event: int
-    """GitHub's number for the setting of the label."""
+    """GitHub's number for the setting of the label, or for the comment."""
 
     def line(self) -> str:
-        """As it is written down."""
-        return f"{_START}{self.model_dump_json()}{_END}"
+        """As it is written down: hidden from readers, whatever the reason says."""
+        text = self.model_dump_json().replace("<", r"\u003c").replace(">", r"\u003e")
+        return f"{_START}{text}{_END}"
 
     @classmethod
     def read(cls, line: str) -> "Acceptance | None":
@@ -47,15 +54,19 @@ class Acceptance(Value):
 
 
 class Answer(NamedTuple):
-    """The acceptance that counts, if one does, and what a reader should know."""
+    """The acceptances that count, if any do, and what a reader should know."""
 
-    acceptance: Acceptance | None = None
+    acceptances: tuple[Acceptance, ...] = ()
     warnings: tuple[Notice, ...] = ()
 
     @property
-    def who(self) -> str | None:
-        """Who accepted it, if somebody did."""
-        return self.acceptance.who if self.acceptance else None
+    def accepted(self) -> Accepted | None:
+        """By whom and what, if somebody accepted anything."""
+        if not self.acceptances:
+            return None
+        cases = tuple(dict.fromkeys(one.case for one in self.acceptances))
+        who = ", ".join(dict.fromkeys(one.who for one in self.acceptances))
+        return Accepted(who, None if ALL in cases else cases)
 
 
 def acceptance_of(plan: Evaluate, forge: Forge, repo: Repo) -> Answer:
@@ -82,25 +93,37 @@ def _begun(number: int, sha: str, sender: str, forge: Forge) -> Answer:
     if found is None or found.who != sender:  # taken off, or set by somebody else since
         return Answer()
     acceptance = Acceptance(sha=sha, who=sender, pull_request=number, event=found.event)
-    return _by_a_writer(acceptance, forge)
+    return _by_writers([acceptance], forge)
 
 
 def _remembered(number: int, sha: str, forge: Forge) -> Answer:
-    """The label was set before, for this very commit, and is there still."""
+    """The label was set, or a comment written, for this very commit, and is there still."""
     lines = forge.remembered(sha)
     if isinstance(lines, Skipped):
         return _unknown(lines)
     read = [Acceptance.read(line) for line in lines]
     known = [one for one in read if one and (one.sha, one.pull_request) == (sha, number)]
-    if not known:
-        return Answer()
-    found = forge.label_set(number, ACCEPT_LABEL)
-    if isinstance(found, Skipped):
-        return _unknown(found)
+    standing = []
     for one in known:
-        if LabelSet(one.who, one.event) == found:
-            return _by_a_writer(one, forge)
-    return Answer()
+        stands = _label_stands(one, forge) if one.by == "label" else _comment_stands(one, forge)
+        if isinstance(stands, Skipped):
+            return _unknown(stands)
+        if stands:
+            standing.append(one)
+    return _by_writers(standing, forge)
+
+
+def _label_stands(one: Acceptance, forge: Forge) -> bool | Skipped:
+    found = forge.label_set(one.pull_request, ACCEPT_LABEL)
+    return found if isinstance(found, Skipped) else found == LabelSet(one.who, one.event)
+
+
+def _comment_stands(one: Acceptance, forge: Forge) -> bool | Skipped:
+    found = forge.read_comment(one.pull_request, one.event)
+    if found is None or isinstance(found, Skipped):
+        return found or False
+    command = command_in(found.body)
+    return found.author == one.who and isinstance(command, Accept) and command.case == one.case
 
 
 def _queued(number: int, plan: Evaluate, forge: Forge, repo: Repo) -> Answer:
@@ -110,18 +133,23 @@ def _queued(number: int, plan: Evaluate, forge: Forge, repo: Repo) -> Answer:
         return _unknown(pull)
     answer = _remembered(number, pull.head_sha, forge)
     onto, *merged = repo.parents(plan.revisions.head)
-    if answer.acceptance and (onto != plan.revisions.base or merged not in ([], [pull.head_sha])):
+    if answer.acceptances and (onto != plan.revisions.base or merged not in ([], [pull.head_sha])):
         return _without(notice("label.queue", label=ACCEPT_LABEL, number=number))
     return answer
 
 
-def _by_a_writer(acceptance: Acceptance, forge: Forge) -> Answer:
-    may_write = forge.may_write(acceptance.who)
-    if isinstance(may_write, Skipped):
-        return _unknown(may_write)
-    if may_write:
-        return Answer(acceptance)
-    return _without(notice("label.no_access", label=ACCEPT_LABEL, who=acceptance.who))
+def _by_writers(acceptances: Iterable[Acceptance], forge: Forge) -> Answer:
+    """Those of people who may write now."""
+    counting, warnings = [], []
+    for one in acceptances:
+        may_write = forge.may_write(one.who)
+        if isinstance(may_write, Skipped):
+            return _unknown(may_write)
+        if may_write:
+            counting.append(one)
+        else:
+            warnings.append(notice(f"{one.by}.no_access", label=ACCEPT_LABEL, who=one.who))
+    return Answer(tuple(counting), tuple(warnings))
 
 
 def _unknown(why: Skipped) -> Answer:

@@ -69,6 +69,19 @@ class Reviewed(Value):
     head_sha: str
 
 
+class IssueComment(Value):
+    """Somebody wrote a comment on a pull request, or on an issue."""
+
+    number: int
+    comment: int
+    author: str
+    body: str
+    on_pull_request: bool = True
+    written: bool = True
+    """Just now; not edited or deleted."""
+    by_bot: bool = False
+
+
 class Dispatch(Value):
     """Someone started the workflow by hand."""
 
@@ -86,7 +99,15 @@ class Local(Value):
 
 
 Event = (
-    PullRequest | PullRequestTarget | Push | MergeGroup | WorkflowRun | Dispatch | Schedule | Local
+    PullRequest
+    | PullRequestTarget
+    | Push
+    | MergeGroup
+    | WorkflowRun
+    | IssueComment
+    | Dispatch
+    | Schedule
+    | Local
 )
 
 
@@ -136,6 +157,8 @@ def _typed(name: str, payload: Mapping[str, Any], ref: str) -> Event:
             return _merge_group(payload["merge_group"])
         case "workflow_run":
             return _workflow_run(payload["workflow_run"])
+        case "issue_comment":
+            return _issue_comment(payload)
         case "workflow_dispatch":
             return Dispatch(
                 ref=ref,
@@ -146,7 +169,7 @@ def _typed(name: str, payload: Mapping[str, Any], ref: str) -> Event:
             return Schedule()
     raise InputError(
         f"the event `{name}` has nothing to evaluate: let the workflow start on pull_request, "
-        "push, merge_group, workflow_run, workflow_dispatch or schedule"
+        "push, merge_group, workflow_run, issue_comment, workflow_dispatch or schedule"
     )
 
 
@@ -203,6 +226,20 @@ def _reviewed(inputs: Mapping[str, Any]) -> Reviewed | None:
             "that you reviewed, all 40 digits, so that no later one takes its place"
         )
     return Reviewed(pull_request=int(number), head_sha=sha)
+
+
+def _issue_comment(payload: Mapping[str, Any]) -> IssueComment:
+    comment = payload["comment"]
+    author = comment.get("user") or {}  # gone where an account was deleted
+    return IssueComment(
+        number=payload["issue"]["number"],
+        comment=comment["id"],
+        author=author.get("login", ""),
+        body=comment.get("body") or "",
+        on_pull_request="pull_request" in payload["issue"],
+        written=payload["action"] == "created",
+        by_bot=author.get("type") == "Bot",
+    )
 
 
 def _payload(environ: Mapping[str, str]) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from gradegate.files.json_document import refuse_outside
 from gradegate.files.report_json import read_report
 from gradegate.github_action.acceptance import acceptance_of
 from gradegate.github_action.base_settings import report_settings_of_base
+from gradegate.github_action.comment_reply import CommentJob
 from gradegate.github_action.event import read_event
 from gradegate.github_action.forks import (
     as_a_courtesy,
@@ -22,6 +23,7 @@ from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.github_action.outcome import Destination, told
 from gradegate.github_action.plan import (
     HEAD,
+    AnswerComment,
     Baseline,
     Evaluate,
     Plan,
@@ -80,6 +82,8 @@ def perform(plan: Plan, step: WorkflowStep, file: Path | None = None) -> int:
             return _evaluate_and_publish(plan, step)
         case RunShard():
             return _run_shard(plan, step)
+        case AnswerComment():
+            return _answer_comment(plan, step)
 
 
 def _step(environ: Mapping[str, str]) -> WorkflowStep:
@@ -107,15 +111,15 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
         destination.begin(plan.replaces)
         step.files.refuse_foreign(repo)
         accepted = acceptance_of(plan, forge, repo)
-        if accepted.acceptance is not None:
-            step.tell(forge.remember(audience.sha, accepted.acceptance.line()))
+        for acceptance in accepted.acceptances:
+            step.tell(forge.remember(audience.sha, acceptance.line()))
         request = EvaluationRequest(
             repo=repo,
             revisions=revisions,
             overrides=step.inputs.overrides,
             shards=step.shards_folder if plan.merges else None,
             folder=step.inputs.working_directory,
-            accepted_by=accepted.who,
+            accepted=accepted.accepted,
             token=token.get_secret_value(),
             warnings=accepted.warnings,
         )
@@ -196,6 +200,19 @@ def _publish_again(plan: PublishAgain, step: WorkflowStep, file: Path) -> int:
         settings = ReportSettings.model_validate({"language": mark.language})
         views = render_views(report, step.view_options(settings, report.head.commit or sha))
         destination.publish_again(report, views, mark)
+    return 0
+
+
+def _answer_comment(plan: AnswerComment, step: WorkflowStep) -> int:
+    """Do what a person asks for in a comment. Nothing of the pull request is looked at or run."""
+    audience = Audience(
+        sha="", check_name=step.inputs.check_name, pull_request=plan.number, may_write=True
+    )
+    with wiring.forge(step.environ, step.inputs.require_token(), audience) as forge:
+        settings = report_settings_of_base(forge, plan.number, step.inputs)
+        language = "en" if isinstance(settings, Skipped) else settings.language
+        done = CommentJob(plan, forge, locales.locale_of(language)).carry_out()
+        step.tell(forge.answer(plan.number, plan.comment, done.reaction, done.said))
     return 0
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gradegate.github_action.acceptance import Acceptance
 from gradegate.github_action.own_report import ReportMark
 from gradegate.github_action.step import WorkflowStep
 from gradegate.model.errors import GradegateError, Interrupted
@@ -49,9 +48,6 @@ class Destination:
         summary = self.forge.summary_of_check(self.audience.sha)
         if isinstance(summary, Skipped):
             return summary
-        first = (summary or "").split("\n", 1)[0]
-        if Acceptance.read(first):
-            self.forge.remember(self.audience.sha, first)
         return ReportMark.read(summary or "")
 
     def publish_again(self, report: Report, views: Views, mark: ReportMark) -> None:

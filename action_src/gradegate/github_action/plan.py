@@ -1,8 +1,10 @@
 """What to do about an event: one pure function, and the plans it chooses from."""
 
+from gradegate.github_action.comment_command import WORD, Command, command_in
 from gradegate.github_action.event import (
     Dispatch,
     Event,
+    IssueComment,
     Local,
     MergeGroup,
     PullRequest,
@@ -85,6 +87,15 @@ class PublishAgain(Value):
     pull_request: int | None
 
 
+class AnswerComment(Value):
+    """Do what a comment asks for, if whoever wrote it may."""
+
+    number: int
+    comment: int
+    author: str
+    command: Command
+
+
 class Skip(Value):
     """Nothing to do, and why; the job passes."""
 
@@ -97,7 +108,7 @@ class Refuse(Value):
     reason: str
 
 
-Plan = Evaluate | Baseline | RunShard | Publish | PublishAgain | Skip | Refuse
+Plan = Evaluate | Baseline | RunShard | Publish | PublishAgain | AnswerComment | Skip | Refuse
 
 DANGEROUS = (
     "pull_request_target hands the job base's secrets and a token that may write, so the pull "
@@ -110,6 +121,8 @@ def plan_for(event: Event, inputs: Inputs) -> Plan:
     """The plan for an event, and for what the workflow asks by its inputs."""
     if isinstance(event, PullRequestTarget):
         return Refuse(reason=DANGEROUS)
+    if isinstance(event, IssueComment):
+        return _commanded(event)
     if isinstance(event, Push) and event.deleted:
         return Skip(reason=f"{event.ref} was deleted")
     plan = _asked(event, inputs.mode)
@@ -117,6 +130,18 @@ def plan_for(event: Event, inputs: Inputs) -> Plan:
         revisions = Revisions(head=plan.revisions.head, base=inputs.base)
         plan = plan.model_copy(update={"revisions": revisions})
     return plan if inputs.shard is None else _part(plan, inputs.shard)
+
+
+def _commanded(event: IssueComment) -> Plan:
+    """What a comment asks for, whatever the inputs say: nothing is evaluated with its token."""
+    if not event.on_pull_request or not event.written or event.by_bot:
+        return Skip(reason="this is no new comment of a person on a pull request")
+    command = command_in(event.body)
+    if command is None:
+        return Skip(reason=f"the comment does not begin with {WORD}")
+    return AnswerComment(
+        number=event.number, comment=event.comment, author=event.author, command=command
+    )
 
 
 def _asked(event: Event, mode: Mode) -> Plan:

@@ -7,7 +7,7 @@ untrusted half of the job ends with it.
 from enum import StrEnum
 from functools import cached_property
 from operator import not_
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, NamedTuple, Self
 
 from pydantic import Field, field_serializer
 
@@ -77,6 +77,19 @@ class Reason(Notice):
         return cls(kind=kind, text=told.text, code=told.code, values=told.values, **where)
 
 
+class Accepted(NamedTuple):
+    """What somebody accepted as it is."""
+
+    who: str
+    """Empty where nobody tells."""
+    cases: tuple[str, ...] | None = None
+    """By their eval ids; None: all of them, and what speaks of no case."""
+
+    def covers(self, reason: Reason) -> bool:
+        """Whether it is about this finding."""
+        return self.cases is None or reason.eval_id in self.cases
+
+
 class Decision(Value):
     """The gate's word, and why."""
 
@@ -86,6 +99,8 @@ class Decision(Value):
     notes: tuple[Reason, ...] = ()
     """The same kinds of finding where `fail_on` or an acceptance leaves them aside."""
     accepted_by: str | None = None
+    accepted_cases: tuple[str, ...] | None = Field(default=None, exclude_if=is_none)
+    """What of it was accepted, by eval ids; None: all of it, if anything was."""
 
 
 class BaseSide(Value):

@@ -88,7 +88,7 @@ async def evaluate(request: EvaluationRequest, services: Services) -> Evaluation
         *prepared.loosened,
         *over_budget(comparison.criteria, terms.gate.budget),
     )
-    decision = decide(reasons, comparison.undecided, comparison.terms, request.accepted_by)
+    decision = decide(reasons, comparison.undecided, comparison.terms, request.accepted)
     decision, soak = soaked(decision) if terms.gate.soak else (decision, ())
     green = await toothless([pair.head for pair in prepared.pairs if pair.head])
     told = (*soak, *comparison.remarks, *green, *tools_used.told(prepared, runner.runs))

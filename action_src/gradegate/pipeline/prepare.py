@@ -27,7 +27,7 @@ from gradegate.model.evalset import Case
 from gradegate.model.notice import Notice, notice
 from gradegate.model.overrides import Overrides
 from gradegate.model.question import content_digest
-from gradegate.model.report import Reason
+from gradegate.model.report import Accepted, Reason
 from gradegate.model.runs import Side
 from gradegate.model.settings import Suite
 from gradegate.model.tool_recording import ToolRecording
@@ -77,7 +77,7 @@ class EvaluationRequest:
     """The folder of the files of shards that were run already."""
     folder: str = "."
     """The project's folder in the repository."""
-    accepted_by: str | None = None
+    accepted: Accepted | None = None
     token: str | None = None
     """For fetching what a shallow checkout left out."""
     warnings: tuple[Notice, ...] = ()

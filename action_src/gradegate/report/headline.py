@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from gradegate import locales
 from gradegate.locales import Locale
-from gradegate.model.report import Report, State
+from gradegate.model.report import Decision, Report, State
 from gradegate.report.case_sections import Section
 from gradegate.report.escape import one_line
 from gradegate.report.tally import CRITERION, Tally
@@ -28,7 +28,7 @@ def lead(report: Report, tally: Tally, words: Locale) -> str:
     said = []
     passes = report.decision.state is State.PASS
     if report.decision.accepted_by is not None:
-        said.append(words("lead.accepted", who=report.decision.accepted_by or words("someone")))
+        said.append(_accepted(report.decision, words))
     if nothing_ran(report):
         said.append(words("lead.same_fingerprint"))
     elif report.base.source == "none":
@@ -43,6 +43,14 @@ def lead(report: Report, tally: Tally, words: Locale) -> str:
     if tally.improvements and not (passes and not tally.allowed_parts()):
         said.append(words.some("lead.improved", tally.improvements))
     return words("list.sentences").join(said)
+
+
+def _accepted(decision: Decision, words: Locale) -> str:
+    who = decision.accepted_by or words("someone")
+    if decision.accepted_cases is None:
+        return words("lead.accepted", who=who)
+    named = words.list([one_line(case) for case in decision.accepted_cases])
+    return words("lead.accepted_cases", who=who, cases=named)
 
 
 def nothing_ran(report: Report) -> bool:

@@ -62,6 +62,7 @@ class Comment:
     body: str
     created_at: str = field(default_factory=now)
     updated_at: str = field(default_factory=now)
+    reactions: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -128,6 +129,8 @@ class State:
     """Their text by branch or commit, and path."""
     runs: dict[int, str] = field(default_factory=dict)
     """Whether a workflow's run is `in_progress` or `completed`, by its id."""
+    reruns: list[int] = field(default_factory=list)
+    """The runs that somebody had run again, by their ids."""
     names_apps: bool = True
     """Whether a check run says which app made it: the description allows null."""
     completed_for_good: bool = False

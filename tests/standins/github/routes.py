@@ -121,6 +121,14 @@ def _delete_comment(request: Request) -> Answer:
     return Answer(204)
 
 
+def _react(request: Request) -> Answer:
+    comment = _found(request.state.comments, request.number("comment_id"))
+    content = request.body["content"]
+    comment.reactions.append(content)
+    shown = {"id": next(request.state.ids), "content": content, "created_at": now()}
+    return Answer(201, shown | {"user": request.views.user(request.actor.login)})
+
+
 def _list_events(request: Request) -> Answer:
     return request.pages(request.views.event(event) for event in request.pull().events)
 
@@ -272,6 +280,14 @@ def _get_run(request: Request) -> Answer:
     return Answer(200, request.views.run(number, _found(request.state.runs, number)))
 
 
+def _rerun(request: Request) -> Answer:
+    number = request.number("run_id")
+    if _found(request.state.runs, number) != "completed":
+        raise forbidden("This workflow is already running")
+    request.state.reruns.append(number)
+    return Answer(201, {})
+
+
 def _pulls_of_commit(request: Request) -> Answer:
     """Those that are open: one closed without a merge is not listed by its commits."""
     sha = request.commit(request.values["commit_sha"])
@@ -290,6 +306,7 @@ ROUTES: Mapping[str, tuple[str | None, Level, Handler]] = {
     f"get {REPO}/issues/comments/{{comment_id}}": ("pull-requests", "read", _get_comment),
     f"patch {REPO}/issues/comments/{{comment_id}}": ("pull-requests", "write", _edit_comment),
     f"delete {REPO}/issues/comments/{{comment_id}}": ("pull-requests", "write", _delete_comment),
+    f"post {REPO}/issues/comments/{{comment_id}}/reactions": ("pull-requests", "write", _react),
     f"get {REPO}/issues/{{issue_number}}/events": ("pull-requests", "read", _list_events),
     f"get {REPO}/issues/{{issue_number}}/labels": ("pull-requests", "read", _list_labels),
     f"post {REPO}/check-runs": ("checks", "write", _create_check),
@@ -306,4 +323,5 @@ ROUTES: Mapping[str, tuple[str | None, Level, Handler]] = {
     f"get {REPO}/git/commits/{{commit_sha}}": ("contents", "read", _get_commit),
     f"get {REPO}/contents/{{path}}": ("contents", "read", _get_file),
     f"get {REPO}/actions/runs/{{run_id}}": ("actions", "read", _get_run),
+    f"post {REPO}/actions/runs/{{run_id}}/rerun": ("actions", "write", _rerun),
 }

@@ -126,7 +126,14 @@ class Views:
         }
 
     def run(self, number: int, status: str) -> dict[str, Any]:
-        return {"id": number, "status": status, "url": f"{self._repo}/actions/runs/{number}"}
+        url = f"{self._repo}/actions/runs/{number}"
+        return {
+            "id": number,
+            "status": status,
+            "url": url,
+            "html_url": f"{self._site}/actions/runs/{number}",
+            "rerun_url": f"{url}/rerun",
+        }
 
     def status(self, status: Status) -> dict[str, Any]:
         return {

@@ -21,6 +21,7 @@ OPERATIONS = (
     ("get", f"{REPO}/issues/comments/{{comment_id}}"),
     ("patch", f"{REPO}/issues/comments/{{comment_id}}"),
     ("delete", f"{REPO}/issues/comments/{{comment_id}}"),
+    ("post", f"{REPO}/issues/comments/{{comment_id}}/reactions"),
     ("get", f"{REPO}/issues/{{issue_number}}/events"),
     ("get", f"{REPO}/issues/{{issue_number}}/labels"),
     ("post", f"{REPO}/check-runs"),
@@ -37,6 +38,7 @@ OPERATIONS = (
     ("get", f"{REPO}/git/commits/{{commit_sha}}"),
     ("get", f"{REPO}/contents/{{path}}"),
     ("get", f"{REPO}/actions/runs/{{run_id}}"),
+    ("post", f"{REPO}/actions/runs/{{run_id}}/rerun"),
 )
 CUT = Path(__file__).with_name("github.json")
 FOR_READERS = frozenset({"description", "summary", "example", "examples", "externalDocs"})

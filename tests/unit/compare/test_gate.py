@@ -9,7 +9,7 @@ from gradegate.compare.gate import Undecided, decide
 from gradegate.compare.pairing import Pair
 from gradegate.compare.terms import Terms
 from gradegate.model.evalset import Case
-from gradegate.model.report import Decision, Reason, ReasonKind, State, Verdict
+from gradegate.model.report import Accepted, Decision, Reason, ReasonKind, State, Verdict
 from gradegate.model.runs import Role, Runs, ScoredRun, SideName, SideRuns
 from gradegate.model.settings import DEFAULT_FAIL_ON, Gate
 from tests.runs import (
@@ -69,14 +69,16 @@ def decided(
 def decision_of(terms: Terms, runs: Runs, accepted_by: str | None = None) -> Decision:
     """Compared and decided."""
     found = compare(terms, runs)
-    return decide(found.reasons, found.undecided, terms, accepted_by)
+    accepted = None if accepted_by is None else Accepted(accepted_by)
+    return decide(found.reasons, found.undecided, terms, accepted)
 
 
 def given(
     reasons: Iterable[Reason], gate: Gate | None = None, accepted_by: str | None = None
 ) -> Decision:
     """What is decided on these reasons alone."""
-    return decide(reasons, (), terms_of([], gate), accepted_by)
+    accepted = None if accepted_by is None else Accepted(accepted_by)
+    return decide(reasons, (), terms_of([], gate), accepted)
 
 
 def gate(*fail_on: ReasonKind) -> Gate:
@@ -173,7 +175,7 @@ def test_acceptance_waives_what_base_would_object_to_and_nothing_else() -> None:
         reason = Reason(kind=kind, text="…")
         if kind is ReasonKind.INCONCLUSIVE:
             everything = terms_of([], gate(*ALL_KINDS))
-            decision = decide((), [Undecided(reason)], everything, "octocat")
+            decision = decide((), [Undecided(reason)], everything, Accepted("octocat"))
             assert decision.state is State.INCONCLUSIVE
         else:
             decision = given([reason], gate(*ALL_KINDS), "octocat")
@@ -256,6 +258,20 @@ def test_inconclusive_left_out_of_fail_on_passes_with_a_note() -> None:
     decision = decided("p", "?", gate=gate(ReasonKind.REGRESSION))
     assert decision.state is State.PASS
     assert [note.kind for note in decision.notes] == [ReasonKind.INCONCLUSIVE]
+
+
+def test_what_is_accepted_of_one_case_waives_nothing_of_another() -> None:
+    """Nor what speaks of no case."""
+    one, other = (
+        Reason(kind=ReasonKind.REGRESSION, text="…", eval_id=name) for name in ("one", "other")
+    )
+    criterion = Reason(kind=ReasonKind.REGRESSION, text="…", criterion="safety_v1")
+    accepted = Accepted("octocat", ("one",))
+    decision = decide([one, other, criterion], (), terms_of([]), accepted)
+    assert decision.reasons == (other, criterion)
+    assert decision.notes == (one,)
+    assert decision.accepted_cases == ("one",)
+    assert decide([one], (), terms_of([]), accepted).state is State.PASS
 
 
 def test_an_accepted_regression_leaves_thresholds_open() -> None:

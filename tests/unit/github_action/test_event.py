@@ -8,6 +8,7 @@ import pytest
 from gradegate.github_action.event import (
     Dispatch,
     Event,
+    IssueComment,
     MergeGroup,
     PullRequest,
     PullRequestTarget,
@@ -165,9 +166,22 @@ def test_a_payload_that_lacks_something_is_the_users_to_mend(
 
 
 def test_an_event_with_nothing_to_evaluate_says_which_ones_have() -> None:
-    """An issue comment is no reason to run an agent."""
-    with pytest.raises(InputError, match=r"`issue_comment`.*pull_request.*workflow_run"):
-        event_of("issue_comment", {})
+    """A star is no reason to run an agent."""
+    with pytest.raises(InputError, match=r"`watch`.*pull_request.*workflow_run"):
+        event_of("watch", {})
+
+
+def test_a_comment_says_whose_it_is_and_where() -> None:
+    """On a pull request or an issue, just written or edited, by a person or a bot."""
+    comment = {"id": 7, "body": "/gradegate rerun", "user": {"login": "mona", "type": "User"}}
+    issue = {"number": 3, "pull_request": {}}
+    event = event_of("issue_comment", {"action": "created", "issue": issue, "comment": comment})
+    assert event == IssueComment(number=3, comment=7, author="mona", body="/gradegate rerun")
+    ghost = {"id": 7, "body": None, "user": None}
+    edited = {"action": "edited", "issue": {"number": 3}, "comment": ghost}
+    assert event_of("issue_comment", edited) == IssueComment(
+        number=3, comment=7, author="", body="", on_pull_request=False, written=False
+    )
 
 
 def test_the_event_is_read_from_the_file_that_github_names(tmp_path: Path) -> None:

@@ -1,8 +1,10 @@
 import pytest
 
+from gradegate.github_action.comment_command import Rerun
 from gradegate.github_action.event import (
     Dispatch,
     Event,
+    IssueComment,
     Local,
     MergeGroup,
     PullRequest,
@@ -15,6 +17,7 @@ from gradegate.github_action.event import (
 from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.github_action.plan import (
     HEAD,
+    AnswerComment,
     Baseline,
     Evaluate,
     Plan,
@@ -51,6 +54,8 @@ DISPATCH = Dispatch(ref="refs/heads/main", default_branch="main")
 REVIEWED = DISPATCH.model_copy(update={"reviewed": Reviewed(pull_request=7, head_sha="b" * 40)})
 DISPATCH_BRANCH = Dispatch(ref="refs/heads/feature", default_branch="main")
 
+COMMENT = IssueComment(number=7, comment=9, author="mona", body="/gradegate rerun")
+ANSWERED = AnswerComment(number=7, comment=9, author="mona", command=Rerun())
 AUTO, EVALUATE, PUBLISH, BASELINE = Mode.AUTO, Mode.EVALUATE, Mode.PUBLISH, Mode.BASELINE
 MERGE = Mode.MERGE
 PART = Shard(number=2, total=8)
@@ -112,6 +117,8 @@ POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
         (Schedule(), AUTO, MEASURED_ANEW),
         (Schedule(), EVALUATE, Evaluate(revisions=Revisions(head=HEAD))),
         (Schedule(), BASELINE, MEASURED_ANEW),
+        (Schedule(), BASELINE, MEASURED),
+        *((COMMENT, mode, ANSWERED) for mode in Mode),
         (Local(), AUTO, HERE),
         (Local(), EVALUATE, HERE),
         (Local(), BASELINE, Baseline(head=WORKTREE)),
@@ -132,6 +139,10 @@ def test_what_an_event_asks_for(event: Event, mode: Mode, plan: Plan) -> None:
         (DELETED, EVALUATE, "deleted"),
         (DELETED, BASELINE, "deleted"),
         (DELETED, PUBLISH, "deleted"),
+        (COMMENT.model_copy(update={"body": "well done"}), AUTO, "does not begin with /gradegate"),
+        (COMMENT.model_copy(update={"written": False}), AUTO, "no new comment"),
+        (COMMENT.model_copy(update={"on_pull_request": False}), AUTO, "no new comment"),
+        (COMMENT.model_copy(update={"by_bot": True}), AUTO, "no new comment"),
         (RUN_OF_PUSH, AUTO, "ran on push"),
         (RUN_OF_PUSH, PUBLISH, "ran on push"),
         (FORK, PUBLISH, "posted by the workflow on workflow_run"),

@@ -3,10 +3,19 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from gradegate.forges.github.refusals import is_forbidden, or_skipped
-from gradegate.ports import Annotation, CheckOutput, Posted, Skipped
+from gradegate.ports import (
+    HIDDEN,
+    JOB_TOKEN_APP,
+    Annotation,
+    CheckOutput,
+    Posted,
+    ReportedRun,
+    Skipped,
+)
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun
@@ -19,6 +28,8 @@ Key = tuple[str | int, ...]
 """What tells one from another."""
 
 ANNOTATIONS_PER_REQUEST = 50
+MOST_LINES = 10
+"""That are remembered in one check."""
 STATUS_DESCRIPTION_LIMIT = 140
 STATUS_STATE: Mapping[str, str] = {
     "success": "success",
@@ -60,7 +71,7 @@ class Check:
         self._ours: dict[str, CheckRun] = {}
         self._listed: dict[str, list[CheckRun] | Skipped] = {}
         self._forbidden = False
-        self._line = ""
+        self._lines: tuple[str, ...] = ()
         self.app_slug: str | None = None
 
     def start(self, sha: str) -> Posted | Skipped:
@@ -87,24 +98,44 @@ class Check:
                 or_skipped("check", partial(close, output=_shown(output, ())))
 
     def remember(self, sha: str, line: str) -> Posted | Skipped:
-        """Make the line the first of the check's summary, from now on."""
-        self._line = line
+        """Keep the line before the check's summary, from now on."""
         run = self._ours.get(sha)
         if run is None:
             return Skipped("the acceptance cannot be remembered without a check", "checks: write")
+        self._keep(run, line)
         shown = {"title": run.output.title or "in progress", "summary": run.output.summary or ""}
         if run.output.text:
             shown["text"] = run.output.text
-        run.edit(output=self._with_line(shown))
+        run.edit(output=self._with_lines(shown))
         return Posted(run.html_url)
 
     def remembered(self, sha: str) -> tuple[str, ...] | Skipped:
-        """The first lines of what our own app's checks of this name say."""
+        """The lines that our own app's checks of this name begin with."""
         listed = self.listed(sha)
         if isinstance(listed, Skipped):
             return listed
         own = [run for run in listed if self.app_slug and _app(run) == self.app_slug]
-        return tuple((run.output.summary or "").split("\n", 1)[0] for run in own)
+        return tuple(line for run in own for line in _lines_before(run.output.summary))
+
+    def reported(self, sha: str) -> ReportedRun | Skipped | None:
+        """The run behind the newest outcome on a commit; what is remembered then goes there."""
+        listed = self.listed(sha)
+        if isinstance(listed, Skipped):
+            return listed
+        done = [
+            run
+            for run in listed
+            if run.status == "completed"
+            and run.completed_at
+            and _app(run) == (self.app_slug or JOB_TOKEN_APP)
+            and (run.external_id or "").isdecimal()
+        ]
+        if not done:
+            return None
+        newest = max(done, key=lambda run: run.id)
+        self._ours[sha] = newest
+        assert newest.external_id and newest.completed_at  # noqa: S101, PT018 - as `done` asks
+        return ReportedRun(int(newest.external_id), newest.completed_at)
 
     def summary_of_own(self, sha: str) -> str | Skipped | None:
         """What the check says that this workflow run has completed on the commit."""
@@ -144,6 +175,8 @@ class Check:
 
     def _complete(self, sha: str, output: CheckOutput) -> Posted | Skipped:
         run = self._ours.get(sha) or self._of_earlier_attempt(sha)
+        if run is not None:
+            self._keep(run)
         present = _remarks(run) if run is not None and run.output.annotations_count else set()
         wanted = [_annotation(one) for one in output.annotations]
         stale = len(present - {_key(one) for one in wanted})
@@ -166,15 +199,21 @@ class Check:
             return Posted(posted.url, told)
         return posted
 
-    def _shown(self, output: CheckOutput, remarks: Sequence[Remark]) -> dict[str, Any]:
-        return self._with_line(_shown(output, remarks))
+    def _keep(self, run: "CheckRun", *more: str) -> None:
+        """Lines stay with the check: whoever reads one looks whether it still holds."""
+        found = dict.fromkeys((*_lines_before(run.output.summary), *self._lines, *more))
+        self._lines = tuple(found)[-MOST_LINES:]
 
-    def _with_line(self, shown: dict[str, Any]) -> dict[str, Any]:
-        """The line that is remembered goes first, where no words of an agent can be."""
-        if not self._line:
+    def _shown(self, output: CheckOutput, remarks: Sequence[Remark]) -> dict[str, Any]:
+        return self._with_lines(_shown(output, remarks))
+
+    def _with_lines(self, shown: dict[str, Any]) -> dict[str, Any]:
+        """The lines that are remembered go first, where no words of an agent can be."""
+        if not self._lines:
             return shown
-        summary = shown["summary"].removeprefix(self._line).lstrip("\n")
-        return shown | {"summary": f"{self._line}\n\n{summary}"}
+        before = _lines_before(shown["summary"])
+        rest = shown["summary"].split("\n")[len(before) :]
+        return shown | {"summary": "\n".join([*self._lines, "", *rest]).rstrip("\n")}
 
     def _annotate(
         self, sha: str, output: CheckOutput, batch: Sequence[Remark], done: int
@@ -240,6 +279,11 @@ class Check:
             context=self._name,
         )
         return Posted(self._details_url or status.url)
+
+
+def _lines_before(summary: str | None) -> tuple[str, ...]:
+    """What is remembered in a summary: hidden lines, before anything that is shown."""
+    return tuple(takewhile(lambda line: line.startswith(HIDDEN), (summary or "").split("\n")))
 
 
 def _app(run: "CheckRun") -> str | None:

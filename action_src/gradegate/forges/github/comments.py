@@ -3,15 +3,13 @@
 from typing import TYPE_CHECKING
 
 from gradegate.forges.github.refusals import is_forbidden
-from gradegate.ports import Posted, Skipped, carries_marker, marker
+from gradegate.ports import JOB_TOKEN_APP, Posted, Skipped, carries_marker, marker
 
 if TYPE_CHECKING:
     from github import Github
     from github.Issue import Issue
     from github.IssueComment import IssueComment
     from github.Repository import Repository
-
-JOB_TOKEN_APP = "github-actions"  # noqa: S105 - whose token GITHUB_TOKEN is
 
 
 class StickyComment:

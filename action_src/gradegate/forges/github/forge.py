@@ -8,7 +8,16 @@ from gradegate.forges.github.checks import Check
 from gradegate.forges.github.comments import StickyComment
 from gradegate.forges.github.refusals import or_skipped
 from gradegate.model.errors import ForgeError
-from gradegate.ports import CheckOutput, LabelSet, Posted, PullRequestNow, Skipped
+from gradegate.ports import (
+    CheckOutput,
+    CommentNow,
+    LabelSet,
+    Posted,
+    PullRequestNow,
+    Reaction,
+    ReportedRun,
+    Skipped,
+)
 
 if TYPE_CHECKING:
     from github import Github
@@ -153,6 +162,32 @@ class GitHubForge:
     def remembered(self, sha: str) -> tuple[str, ...] | Skipped:
         """The lines that earlier checks of ours on the commit keep, and nobody else's."""
         return self._check.remembered(sha)
+
+    def reported(self, sha: str) -> ReportedRun | Skipped | None:
+        """The run that reported on a commit last; None where there is no report yet."""
+        return self._check.reported(sha)
+
+    def rerun(self, run: int) -> Posted | Skipped:
+        """Have a run of a workflow made again."""
+        return or_skipped(
+            f"run {run}", lambda: lookups.rerun(self._repository, run), needs="actions: write"
+        )
+
+    def read_comment(self, number: int, comment: int) -> CommentNow | Skipped | None:
+        """A comment; None where it is gone."""
+        return or_skipped(
+            f"comment {comment}",
+            lambda: lookups.comment(self._repository, number, comment),
+            needs="pull-requests: read",
+        )
+
+    def answer(self, number: int, comment: int, reaction: Reaction, body: str) -> Posted | Skipped:
+        """React to a comment, and reply below it."""
+        return or_skipped(
+            "reply",
+            lambda: lookups.answer(self._repository, number, comment, reaction, body),
+            needs="pull-requests: write",
+        )
 
     def close(self) -> None:
         """Close the connections, where there are any."""

@@ -1,10 +1,10 @@
-"""What GitHub's API says of pull requests and of people."""
+"""What GitHub's API says of pull requests, comments and people, and what people ask for there."""
 
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from gradegate.ports import LabelSet, PullRequestNow
+from gradegate.ports import CommentNow, LabelSet, Posted, PullRequestNow, Reaction
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest
@@ -79,6 +79,35 @@ def may_write(repository: "Repository", login: str) -> bool:
         return repository.get_collaborator_permission(login) in ("admin", "write")
     except UnknownObjectException:
         return False  # nobody's name, such as a deleted account's
+
+
+def comment(repository: "Repository", pull_request: int, number: int) -> CommentNow | None:
+    """Whose it is, and what it says; None where it was deleted."""
+    from github import UnknownObjectException
+
+    found = repository.get_issue(pull_request).get_comment(number)
+    try:
+        found.complete()
+    except UnknownObjectException:
+        return None
+    author = getattr(found.user, "login", DELETED_ACCOUNT)
+    return CommentNow(author, found.body or "", found.created_at)
+
+
+def answer(
+    repository: "Repository", number: int, comment: int, reaction: Reaction, body: str
+) -> Posted:
+    """React to the comment, and write another below it."""
+    issue = repository.get_issue(number)
+    issue.get_comment(comment).create_reaction(reaction)
+    return Posted(issue.create_comment(body).html_url)
+
+
+def rerun(repository: "Repository", run: int) -> Posted:
+    """Have a run made again, all its jobs."""
+    again = repository.get_workflow_run(run)
+    again.requester.requestJsonAndCheck("POST", again.rerun_url)
+    return Posted(again.html_url)
 
 
 def _of_commit(repository: "Repository", sha: str) -> "list[PullRequest]":
