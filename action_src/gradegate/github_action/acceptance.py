@@ -148,8 +148,14 @@ def _by_writers(acceptances: Iterable[Acceptance], forge: Forge) -> Answer:
         if may_write:
             counting.append(one)
         else:
-            warnings.append(notice(f"{one.by}.no_access", label=ACCEPT_LABEL, who=one.who))
+            warnings.append(_no_access(one))
     return Answer(tuple(counting), tuple(warnings))
+
+
+def _no_access(one: Acceptance) -> Notice:
+    if one.by == "comment":
+        return notice("comment.no_access", who=one.who)
+    return notice("label.no_access", label=ACCEPT_LABEL, who=one.who)
 
 
 def _unknown(why: Skipped) -> Answer:
