@@ -68,10 +68,10 @@ def test_an_acceptance_holds_for_its_commit_and_says_whose_it_is(change: Change)
     """Also for events after it, and for a rerun of one before it."""
     assert happens(change, "synchronize") == 1
     assert accepts(change) == 0
-    assert "accepted by mona" in comment(change)
+    assert "Accepted by mona" in comment(change)
     for action, label in (("reopened", ""), ("labeled", "bug"), ("synchronize", "")):
         assert happens(change, action, label) == 0, action
-    assert "accepted by mona" in comment(change)
+    assert "Accepted by mona" in comment(change)
 
 
 @pytest.mark.trust

@@ -56,6 +56,7 @@ ELSEWHERE = {
     "forges/github/lookups": "integration/test_github_pulls",
     "forges/github/": "integration/test_github_trouble",
     "github_action/acceptance": "end_to_end/test_acceptance",
+    "github_action/forks": "end_to_end/test_forks",
     "github_action/comment_reply": "end_to_end/test_comment_commands",
     "github_action/main": "end_to_end/test_action",
     "github_action/outcome": "end_to_end/test_action",

@@ -117,7 +117,6 @@ POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
         (Schedule(), AUTO, MEASURED_ANEW),
         (Schedule(), EVALUATE, Evaluate(revisions=Revisions(head=HEAD))),
         (Schedule(), BASELINE, MEASURED_ANEW),
-        (Schedule(), BASELINE, MEASURED),
         *((COMMENT, mode, ANSWERED) for mode in Mode),
         (Local(), AUTO, HERE),
         (Local(), EVALUATE, HERE),
