@@ -121,17 +121,19 @@ def probably_worse(results: Sequence[PairedResult]) -> Iterator[Notice]:
     for one in sorted(found, key=lambda one: -((one.settled and one.settled.bayes_factor) or 0)):
         assert one.settled is not None  # noqa: S101 - chosen by it
         base = [sum(counts) for counts in zip(one.settled.earlier, one.settled.base, strict=True)]
-        more = one.settled.more_runs
-        yield notice(
-            "probably_worse" if more else "probably_worse.open",
-            case=one.pair.key.eval_id,
-            criterion=one.criterion,
-            passed=locales.count(one.settled.head.passed),
-            runs=locales.count(one.settled.head.runs),
-            base_passed=locales.count(base[0]),
-            base_runs=locales.count(base[1]),
-            more=locales.count(more or 0),
-        )
+        told = {
+            "case": one.pair.key.eval_id,
+            "criterion": one.criterion,
+            "passed": locales.count(one.settled.head.passed),
+            "runs": locales.count(one.settled.head.runs),
+            "base_passed": locales.count(base[0]),
+            "base_runs": locales.count(base[1]),
+        }
+        if one.settled.more_runs:
+            more = locales.count(one.settled.more_runs)
+            yield notice("probably_worse", **told, more=more)
+        else:
+            yield notice("probably_worse.open", **told)
 
 
 def nothing_measured(cases: Sequence[CaseComparison]) -> Iterator[Undecided]:

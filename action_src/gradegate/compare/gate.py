@@ -81,8 +81,10 @@ def soaked(decision: Decision) -> tuple[Decision, tuple[Notice, ...]]:
         state=State.PASS,
         notes=(*decision.reasons, *decision.notes),
         accepted_by=decision.accepted_by,
+        accepted_cases=decision.accepted_cases,
     )
-    return passed, (notice(f"soak.{decision.state.value}"),)
+    blocked = decision.state is State.FAIL
+    return passed, (notice("soak.fail") if blocked else notice("soak.inconclusive"),)
 
 
 def _critical_first(reasons: Iterable[Reason], terms: Terms) -> tuple[Reason, ...]:

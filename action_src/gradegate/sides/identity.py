@@ -133,12 +133,15 @@ def _project_of(side: Side) -> str:
 
 
 def fingerprint(agents: Sequence[str], cases: Iterable[Case], settings: Settings | None) -> str:
-    """Equal for sides that nothing could tell apart: agents, cases, configs, settings."""
+    """Equal for sides that nothing could tell apart: agents, cases, configs, settings.
+
+    Settings that are as by default do not count: a new one leaves fingerprints as they are.
+    """
     return _digest(
         [
             list(agents),
             [[*case.key, case.digest, case.config.model_dump(mode="json")] for case in cases],
-            (settings or Settings()).model_dump(mode="json"),
+            (settings or Settings()).model_dump(mode="json", exclude_defaults=True),
         ]
     )
 
