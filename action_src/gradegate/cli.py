@@ -88,7 +88,7 @@ COMMANDS = {
         "show", "open_page", "add_open_arguments", "open a report's page in the browser"
     ),
     "history": _Command(
-        "history", "history", "add_arguments", "how steady base's cases are, by its earlier runs"
+        "steadiness", "history", "add_arguments", "how steady base's cases are, by its earlier runs"
     ),
     "baseline": _Command(
         "run", "run_baseline", "add_baseline_arguments", "evaluate one side and keep it"

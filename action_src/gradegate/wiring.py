@@ -20,8 +20,8 @@ from gradegate.model.settings import JudgeSettings
 from gradegate.pipeline.services import AgentFactory, Services
 from gradegate.ports import Audience, Forge, HistoryStore, Judge, Machine, Store
 from gradegate.progress import ProgressLine
-from gradegate.store.history import SqliteHistory
 from gradegate.store.sqlite import SqliteStore
+from gradegate.store.sqlite_history import SqliteHistory
 
 STORE_FILE = Path("store", "gradegate.sqlite")
 """In a folder of its own, closed to agents; environments beside it are open to them."""

@@ -5,9 +5,9 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from benchmarks.calibration.world import THRESHOLD, Pull
+from gradegate.compare.base_history import NO_HISTORY, BaseHistory
 from gradegate.compare.comparison import Comparison, compare
 from gradegate.compare.gate import decide
-from gradegate.compare.history import NO_HISTORY, BaseHistory
 from gradegate.compare.next_runs import wanted_runs
 from gradegate.compare.pairing import Pair
 from gradegate.compare.terms import Terms

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from gradegate.model.history import BaseRuns, History, Record, Tally
-from gradegate.store.history import SqliteHistory
+from gradegate.model.history import BaseRuns, History, PassCount, Record
 from gradegate.store.sqlite import SqliteStore
+from gradegate.store.sqlite_history import SqliteHistory
 
 
 def history(
@@ -40,7 +40,7 @@ def test_two_jobs_add_to_one_record(tmp_path: Path) -> None:
         ours.add(history("11"))
         theirs.add(history("00", at=1))
         theirs.add(history("00", at=1))
-        assert ours.all().records["paris"].tally == Tally(2, 4)
+        assert ours.all().records["paris"].tally == PassCount(2, 4)
 
 
 def test_nothing_of_a_failed_addition_stays(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def _copied(uv: str, folder: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Done:
+class UvResult:
     """What came of a call."""
 
     ok: bool
@@ -89,7 +89,7 @@ class Calls:
 
     async def call(
         self, *arguments: str, seconds: float, env: Mapping[str, str] | None = None
-    ) -> Done:
+    ) -> UvResult:
         """Have uv do something."""
         return await self.run([self.uv, "--no-progress", *arguments], seconds, env)
 
@@ -99,7 +99,7 @@ class Calls:
         seconds: float,
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
-    ) -> Done:
+    ) -> UvResult:
         """Run a program to its end or until its time is up; nothing it started outlives it."""
         seen = {**self.env, **(env or {})}
         held = confinement(self.writes) if self.user else None
@@ -107,7 +107,7 @@ class Calls:
         try:
             ended = await run_to_end(launch, seconds)
         except TimeoutError:
-            return Done(ok=False, output=f"it took longer than {seconds:.0f} s")
+            return UvResult(ok=False, output=f"it took longer than {seconds:.0f} s")
         except OSError as error:
-            return Done(ok=False, output=f"{command[0]} cannot be started: {error.strerror}")
-        return Done(ended.code == 0, ended.output)
+            return UvResult(ok=False, output=f"{command[0]} cannot be started: {error.strerror}")
+        return UvResult(ended.code == 0, ended.output)

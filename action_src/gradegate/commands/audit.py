@@ -15,11 +15,11 @@ from gradegate.model.errors import InputError
 from gradegate.model.evalset import CaseKey
 from gradegate.model.overrides import Overrides
 from gradegate.model.settings import JudgeSettings
-from gradegate.pipeline.audit import Audit, Met, Weakness, audit, thresholds_met, unasked
 from gradegate.pipeline.dry_run import EstimatingJudge
 from gradegate.pipeline.planted import Plant
 from gradegate.pipeline.prepare import EvaluationRequest, Prepared, prepare
 from gradegate.pipeline.services import Services
+from gradegate.pipeline.weaknesses import Audit, Met, Weakness, audit, thresholds_met, unasked
 from gradegate.ports import Machine
 from gradegate.report.escape import terminal
 from gradegate.sides.checkout import Revisions

@@ -27,7 +27,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def convert(options: Namespace, environ: Mapping[str, str]) -> int:
     """Write the other format; list what it cannot say."""
     del environ
-    from gradegate.evalsets.convert import to_dataset, to_eval_set
+    from gradegate.evalsets.conversion import to_dataset, to_eval_set
     from gradegate.evalsets.dataset import is_dataset
     from gradegate.evalsets.load import read_pair
 

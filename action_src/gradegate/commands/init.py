@@ -235,7 +235,7 @@ def _found(root: Path, discovered: Sequence[Suite]) -> list[str]:
 
 def _can_go_red(root: Path) -> list[str]:
     """How many cases stay green whatever an agent does, in lines that fit a terminal."""
-    from gradegate.pipeline.audit import in_a_line
+    from gradegate.pipeline.weaknesses import in_a_line
 
     with suppress(InputError):
         loaded = load_all(root, read_project(root).suites)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from gradegate import locales
 from gradegate.compare import no_base
+from gradegate.compare.base_history import NO_HISTORY, BaseHistory
 from gradegate.compare.case_results import PairedResult, paired_results
 from gradegate.compare.causes import with_causes
 from gradegate.compare.criterion_table import (
@@ -25,7 +26,6 @@ from gradegate.compare.gate import (
     undecided_criteria,
     with_budgets,
 )
-from gradegate.compare.history import NO_HISTORY, BaseHistory
 from gradegate.compare.next_runs import confirmations, passes_made
 from gradegate.compare.no_base import with_sound_base
 from gradegate.compare.pairing import Pair

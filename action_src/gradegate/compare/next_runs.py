@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from gradegate.compare.base_history import NO_HISTORY, BaseHistory
 from gradegate.compare.case_results import (
     PairedResult,
     gated_names,
@@ -13,7 +14,6 @@ from gradegate.compare.case_results import (
 from gradegate.compare.confirm import Settled, settle
 from gradegate.compare.criterion_shift import MOST_PASSES, another_pass_wanted
 from gradegate.compare.criterion_table import by_criterion, shifts_of
-from gradegate.compare.history import NO_HISTORY, BaseHistory
 from gradegate.compare.memory import Rule, is_suspicious, told_by_a_pass, weigh
 from gradegate.compare.no_base import with_sound_base
 from gradegate.compare.screening import NO_RUNS, Confirmation, Outcomes, Suspect, SuspectId

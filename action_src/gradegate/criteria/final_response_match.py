@@ -9,7 +9,7 @@ from gradegate.criteria.base.judged import answer_details
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.criteria.base.shown import answer_of
 from gradegate.criteria.base.validity import ValidityCriterion
-from gradegate.model.gemini import DEFAULT_JUDGE
+from gradegate.model.gemini_models import DEFAULT_JUDGE
 from gradegate.model.result import InvocationResult
 from gradegate.ports import Ask, Needs
 

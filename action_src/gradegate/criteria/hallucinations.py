@@ -29,7 +29,7 @@ from gradegate.criteria.base.shown import (
     tools_of,
 )
 from gradegate.model.evalset import Content, Invocation, InvocationEvent, Part
-from gradegate.model.gemini import DEFAULT_JUDGE
+from gradegate.model.gemini_models import DEFAULT_JUDGE
 from gradegate.model.notice import Notice
 from gradegate.model.question import Votes
 from gradegate.model.result import InvocationResult, Status

@@ -11,7 +11,7 @@ from gradegate.criteria.base.judged import answer_details
 from gradegate.criteria.base.prompts import Prompt
 from gradegate.criteria.base.validity import ValidityCriterion
 from gradegate.model.evalset import ConversationScenario, EvalCase, Invocation
-from gradegate.model.gemini import DEFAULT_JUDGE
+from gradegate.model.gemini_models import DEFAULT_JUDGE
 from gradegate.model.result import CriterionResult, InvocationResult
 from gradegate.model.runs import Trace
 from gradegate.model.simulation import STOP_SIGNAL

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from gradegate.files.findings import Finding
-from gradegate.model.gemini import AS_OF, Shutdown, shutdown_of
+from gradegate.model.gemini_models import AS_OF, Shutdown, shutdown_of
 from gradegate.model.notice import notice
 
 _VALUE = re.compile(

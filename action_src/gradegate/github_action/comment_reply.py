@@ -17,7 +17,7 @@ USAGE = """```
 ```"""
 
 
-class Done(NamedTuple):
+class Answered(NamedTuple):
     """What became of a command."""
 
     reaction: Reaction
@@ -33,17 +33,17 @@ class CommentJob:
     forge: Forge
     words: Locale
 
-    def carry_out(self) -> Done:
+    def carry_out(self) -> Answered:
         """Do what is asked, if whoever wrote the comment may; and what to answer."""
         plan, words = self.plan, self.words
         may_write = self.forge.may_write(plan.author)
         if isinstance(may_write, Skipped):
             return self._trouble(may_write)
         if not may_write:
-            return Done("-1", words("command.no_access"))
+            return Answered("-1", words("command.no_access"))
         if isinstance(plan.command, Misunderstood):
             said = words(f"command.misunderstood.{plan.command.why}")
-            return Done("confused", f"{said}\n\n{USAGE}")
+            return Answered("confused", f"{said}\n\n{USAGE}")
         pull = self.forge.pull_request(plan.number)
         if isinstance(pull, Skipped):
             return self._trouble(pull)
@@ -51,19 +51,19 @@ class CommentJob:
         if isinstance(reported, Skipped):
             return self._trouble(reported)
         if reported is None:
-            return Done("confused", words("command.no_report", sha=pull.head_sha[:7]))
+            return Answered("confused", words("command.no_report", sha=pull.head_sha[:7]))
         if isinstance(plan.command, Accept):
             return self._accept(plan.command, pull.head_sha, reported)
         return self._rerun(reported, words("command.rerun", sha=pull.head_sha[:7]))
 
-    def _accept(self, command: Accept, sha: str, reported: ReportedRun) -> Done:
+    def _accept(self, command: Accept, sha: str, reported: ReportedRun) -> Answered:
         plan, words = self.plan, self.words
         comment = self.forge.read_comment(plan.number, plan.comment)
         if isinstance(comment, Skipped):
             return self._trouble(comment)
         if comment is None or comment.written_at < reported.completed_at:
             # Whoever wrote it had not seen this report.
-            return Done("confused", words("command.newer_report", sha=sha[:7]))
+            return Answered("confused", words("command.newer_report", sha=sha[:7]))
         acceptance = Acceptance(
             sha=sha,
             who=plan.author,
@@ -80,13 +80,13 @@ class CommentJob:
         said = words(key, case=f"<code>{code_text(command.case)}</code>", sha=sha[:7])
         return self._rerun(reported, said)
 
-    def _rerun(self, reported: ReportedRun, said: str) -> Done:
+    def _rerun(self, reported: ReportedRun, said: str) -> Answered:
         again = self.forge.rerun(reported.run)
         if isinstance(again, Posted):
-            return Done("+1", f"{said} {self.words('command.runs_again', url=again.url)}")
-        return Done("confused", f"{said} {self._trouble(again).said}")
+            return Answered("+1", f"{said} {self.words('command.runs_again', url=again.url)}")
+        return Answered("confused", f"{said} {self._trouble(again).said}")
 
-    def _trouble(self, why: Skipped) -> Done:
+    def _trouble(self, why: Skipped) -> Answered:
         said = self.words("command.trouble", why=markdown(why.reason))
         needs = self.words("command.needs", permission=why.needs) if why.needs else ""
-        return Done("confused", f"{said} {needs}".strip())
+        return Answered("confused", f"{said} {needs}".strip())

@@ -21,7 +21,7 @@ CHANGED = 100.0
 """How much likelier a change must be than none for what was before it to be left out."""
 
 
-class Tally(NamedTuple):
+class PassCount(NamedTuple):
     """How many of so many passed."""
 
     passed: int
@@ -44,9 +44,9 @@ class BaseRuns(NamedTuple):
     """The model that the agent's events name, where they do."""
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> PassCount:
         """How many passed."""
-        return Tally(self.outcomes.count("1"), len(self.outcomes))
+        return PassCount(self.outcomes.count("1"), len(self.outcomes))
 
 
 class Record(Value):
@@ -61,7 +61,7 @@ class Record(Value):
     jobs: tuple[BaseRuns, ...]
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> PassCount:
         """How many passed."""
         return _sum(self.jobs)
 
@@ -120,7 +120,7 @@ class Steadiness(Value):
 
 
 class History(Value):
-    """Records by key: see `pipeline.history` for what is in one."""
+    """Records by key: see `pipeline.records` for what is in one."""
 
     schema_: Literal["gradegate/history/v1"] = Field(default=HISTORY_SCHEMA, alias="schema")
     records: dict[str, Record] = Field(default_factory=dict)
@@ -145,9 +145,9 @@ def _last(jobs: Iterable[BaseRuns]) -> tuple[BaseRuns, ...]:
     return tuple(ordered[-kept:])
 
 
-def _sum(jobs: Iterable[BaseRuns]) -> Tally:
+def _sum(jobs: Iterable[BaseRuns]) -> PassCount:
     tallies = [one.tally for one in jobs]
-    return Tally(sum(one.passed for one in tallies), sum(one.runs for one in tallies))
+    return PassCount(sum(one.passed for one in tallies), sum(one.runs for one in tallies))
 
 
 def _last_change(jobs: tuple[BaseRuns, ...]) -> int:
@@ -176,11 +176,11 @@ def _evidence(jobs: tuple[BaseRuns, ...], begin: int, at: int) -> float:
     return max(_apart(_sum(jobs[since:at]), after) for since in {begin, near})
 
 
-def _apart(before: Tally, after: Tally) -> float:
-    together = Tally(before.passed + after.passed, before.runs + after.runs)
+def _apart(before: PassCount, after: PassCount) -> float:
+    together = PassCount(before.passed + after.passed, before.runs + after.runs)
     return _likely(before) + _likely(after) - _likely(together)
 
 
-def _likely(seen: Tally) -> float:
+def _likely(seen: PassCount) -> float:
     failed = seen.runs - seen.passed
     return lgamma(seen.passed + 1) + lgamma(failed + 1) - lgamma(seen.runs + 2)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema, mod
 from gradegate.locales import languages
 from gradegate.model.base import Value
 from gradegate.model.evalset import CaseKey
-from gradegate.model.gemini import DEFAULT_JUDGE
+from gradegate.model.gemini_models import DEFAULT_JUDGE
 from gradegate.model.report import ReasonKind
 from gradegate.model.variables import MODEL_VARIABLES, Variables, own_names
 

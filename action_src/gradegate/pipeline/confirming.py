@@ -14,8 +14,8 @@ from gradegate.model.overrides import Shard
 from gradegate.model.shard import ShardFile
 from gradegate.pipeline import durations
 from gradegate.pipeline.evaluate import terms_of
-from gradegate.pipeline.history import read_history
 from gradegate.pipeline.prepare import EvaluationRequest, prepare
+from gradegate.pipeline.records import read_history
 from gradegate.pipeline.services import Services, open_runner
 from gradegate.pipeline.shards import ShardOutcome, cut, origin_of, read_shards
 

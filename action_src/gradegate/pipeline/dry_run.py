@@ -17,12 +17,12 @@ from gradegate.model.question import Question, Votes
 from gradegate.model.result import Usage
 from gradegate.model.runs import NotRun, Side, Trace
 from gradegate.model.settings import Suite
-from gradegate.pipeline.audit import in_a_line
 from gradegate.pipeline.dry_run_plan import Bounds, DryRun, Estimate, ForeseenRuns
 from gradegate.pipeline.evaluate import terms_of
 from gradegate.pipeline.journal import Journal
 from gradegate.pipeline.prepare import EvaluationRequest, prepare
 from gradegate.pipeline.services import AgentFactory, Services, open_runner
+from gradegate.pipeline.weaknesses import in_a_line
 from gradegate.ports import AgentRunner, Ask, MetricCaller, Store
 
 T = TypeVar("T", bound=BaseModel)

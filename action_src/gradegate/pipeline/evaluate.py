@@ -31,10 +31,9 @@ from gradegate.model.settings import ReportSettings
 from gradegate.model.shard import ShardFile
 from gradegate.model.tool_recording import ToolRecording
 from gradegate.pipeline import durations, tools_used
-from gradegate.pipeline.audit import toothless
 from gradegate.pipeline.case_runner import CaseRunner
-from gradegate.pipeline.history import add_to_history, read_history
 from gradegate.pipeline.prepare import EvaluationRequest, Prepared, prepare
+from gradegate.pipeline.records import add_to_history, read_history
 from gradegate.pipeline.services import Services, open_runner
 from gradegate.pipeline.shards import (
     ShardOutcome,
@@ -45,6 +44,7 @@ from gradegate.pipeline.shards import (
     read_shards,
 )
 from gradegate.pipeline.touched import touched, touched_parts
+from gradegate.pipeline.weaknesses import toothless
 
 
 @dataclass(frozen=True)

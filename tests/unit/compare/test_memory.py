@@ -4,9 +4,9 @@ from random import Random
 
 import pytest
 
+from gradegate.compare.base_history import NO_HISTORY, BaseHistory
 from gradegate.compare.comparison import Comparison, compare
 from gradegate.compare.gate import decide, soaked
-from gradegate.compare.history import NO_HISTORY, BaseHistory
 from gradegate.compare.memory import Rule, is_suspicious, weigh
 from gradegate.compare.next_runs import wanted_runs
 from gradegate.compare.screening import Suspect

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from gradegate.model.history import LONGEST, BaseRuns, History, Record, Tally
+from gradegate.model.history import LONGEST, BaseRuns, History, PassCount, Record
 
 
 def record(*outcomes: str, begin: int = 0, name: str = "job") -> Record:
@@ -16,7 +16,7 @@ def test_what_is_kept_can_be_read_back() -> None:
     one = record("11", "10", begin=1_790_000_000)
     told = History(records={"k": one})
     assert History.model_validate_json(told.model_dump_json()) == told
-    assert one.tally == Tally(3, 4)
+    assert one.tally == PassCount(3, 4)
     assert one.outcomes == (True, True, True, False)
     assert one.scores == (1.0, 1.0, 1.0, 0.0)
 
@@ -25,7 +25,7 @@ def test_the_order_of_putting_together_does_not_matter() -> None:
     """Two copies that grew apart."""
     ours, theirs = record("11", "01", name="a"), record("00", begin=1, name="b")
     assert ours.plus(theirs) == theirs.plus(ours)
-    assert ours.plus(theirs).tally == Tally(3, 6)
+    assert ours.plus(theirs).tally == PassCount(3, 6)
 
 
 def test_a_job_counts_once_and_with_all_of_its_runs() -> None:
@@ -44,10 +44,10 @@ def test_the_oldest_go_first() -> None:
 
 def test_a_change_for_good_begins_anew() -> None:
     """Whichever way it goes; what still varies as it did stays one record."""
-    assert record(*["11"] * 10, *["00"] * 4).since_change().tally == Tally(0, 8)
-    assert record(*["00"] * 10, *["11"] * 4).since_change().tally == Tally(8, 8)
-    assert record(*["11"] * 10, "10").since_change().tally == Tally(21, 22)
-    assert record(*["11"] * 9, *["00"] * 9, *["11"] * 9).since_change().tally == Tally(18, 18)
+    assert record(*["11"] * 10, *["00"] * 4).since_change().tally == PassCount(0, 8)
+    assert record(*["00"] * 10, *["11"] * 4).since_change().tally == PassCount(8, 8)
+    assert record(*["11"] * 10, "10").since_change().tally == PassCount(21, 22)
+    assert record(*["11"] * 9, *["00"] * 9, *["11"] * 9).since_change().tally == PassCount(18, 18)
 
 
 def test_an_unsteady_case_hardly_ever_begins_anew() -> None:

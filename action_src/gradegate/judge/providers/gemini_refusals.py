@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradegate.judge.providers.google_failures import google_failure
 from gradegate.judge.providers.http_failures import BAD_REQUEST, NOT_FOUND, message_in
-from gradegate.model.gemini import other_than
+from gradegate.model.gemini_models import other_than
 from gradegate.model.question import Question
 from gradegate.ports import CallFailure
 

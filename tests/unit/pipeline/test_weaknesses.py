@@ -8,8 +8,8 @@ import pytest
 
 from gradegate.criteria.tool_trajectory import MatchType
 from gradegate.model.evalset import Case, EvalCase
-from gradegate.pipeline.audit import Audit, audit, in_a_line, toothless, unasked
 from gradegate.pipeline.planted import Plant
+from gradegate.pipeline.weaknesses import Audit, audit, in_a_line, toothless, unasked
 from tests.project import WEATHER, turn
 from tests.runs import MATCH, TOOLS, a_case
 from tests.standins.scripted_judge import ScriptedJudge

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gradegate.compare.base_history import NO_HISTORY, BaseHistory
 from gradegate.compare.case_results import gated_names, passed, value_of
-from gradegate.compare.history import NO_HISTORY, BaseHistory
 from gradegate.compare.screening import SuspectId
 from gradegate.criteria import registry
 from gradegate.model.budget import parse_budget

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from gradegate.criteria import registry
-from gradegate.model.gemini import DEFAULT_JUDGE, STRONGER, other_than, shutdown_of
+from gradegate.model.gemini_models import DEFAULT_JUDGE, STRONGER, other_than, shutdown_of
 from gradegate.model.settings import JudgeSettings
 
 ROOT = Path(__file__).parents[3]

@@ -32,7 +32,7 @@ _DELIBERATE = frozenset({Plant.REORDERED, Plant.ALTERED})
 """What a criterion may let pass because its options say so, and not because of its threshold."""
 
 
-class Place(NamedTuple):
+class SetCriterion(NamedTuple):
     """A criterion of an eval set."""
 
     suite: str
@@ -44,7 +44,7 @@ class Place(NamedTuple):
 class Weakness:
     """Cases in which a criterion lets a planted run pass."""
 
-    place: Place
+    place: SetCriterion
     plant: Plant
     threshold: float | None
     cases: tuple[str, ...]
@@ -60,7 +60,7 @@ class Weakness:
 class Met:
     """How base's kept runs score: the highest threshold that all of them would have met."""
 
-    place: Place
+    place: SetCriterion
     lowest: float
     runs: int
 
@@ -80,7 +80,7 @@ class Audit:
     weaknesses: tuple[Weakness, ...] = ()
     equal: tuple[tuple[CaseKey, ...], ...] = ()
     """Cases that are equal to each other but for their ids."""
-    lenient_rubrics: tuple[tuple[Place, str], ...] = ()
+    lenient_rubrics: tuple[tuple[SetCriterion, str], ...] = ()
     """Rubrics that every planted run meets."""
     met: tuple[Met, ...] = ()
 
@@ -160,14 +160,14 @@ async def thresholds_met(prepared: Prepared, store: Store, ask: Ask) -> tuple[Me
     """The highest thresholds that base's own runs would have met, as far as they are kept."""
     side = prepared.base or prepared.head
     journal = Journal(store, "")
-    lowest: dict[Place, list[float]] = defaultdict(list)
+    lowest: dict[SetCriterion, list[float]] = defaultdict(list)
     for case in prepared.head.cases:
         agent = side.identities.get(case.suite)
         for trace in journal.first_passes(agent, case) if agent else ():
             result = await score_run(case, trace, trace.run, ask)
             for name, one in result.criteria.items():
                 if one.threshold is not None and one.score is not None:
-                    lowest[Place(case.suite, case.eval_set, name)].append(one.score)
+                    lowest[SetCriterion(case.suite, case.eval_set, name)].append(one.score)
     return tuple(Met(place, min(scores), len(scores)) for place, scores in sorted(lowest.items()))
 
 
@@ -202,12 +202,14 @@ def _gated(result: CaseResult) -> bool:
 
 def _weaknesses(results: Iterable[tuple[PlantedRun, CaseResult]]) -> Iterator[Weakness]:
     """By place and plant, in order. What is as the case expects may pass."""
-    found: dict[tuple[Place, int], list[tuple[PlantedRun, CriterionResult]]] = defaultdict(list)
+    found: dict[tuple[SetCriterion, int], list[tuple[PlantedRun, CriterionResult]]] = defaultdict(
+        list
+    )
     order = list(Plant)
     for run, result in results:
         for name, one in result.criteria.items():
             if one.threshold is not None and run.wrong & _asked_for(name):
-                place = Place(result.suite, result.eval_set, name)
+                place = SetCriterion(result.suite, result.eval_set, name)
                 found[place, order.index(run.plant)].append((run, one))
     for (place, number), tried in sorted(found.items(), key=lambda item: item[0]):
         passed = [(run, one) for run, one in tried if one.status is Status.PASSED]
@@ -243,13 +245,13 @@ def _equal(cases: Iterable[Case]) -> Iterator[tuple[CaseKey, ...]]:
 
 def _lenient_rubrics(
     results: Iterable[tuple[PlantedRun, CaseResult]],
-) -> Iterator[tuple[Place, str]]:
+) -> Iterator[tuple[SetCriterion, str]]:
     """Rubrics that were asked of planted runs, and never failed."""
-    met: dict[tuple[Place, str], bool] = {}
+    met: dict[tuple[SetCriterion, str], bool] = {}
     for run, result in results:
         for name, one in result.criteria.items():
             if run.wrong & _asked_for(name):
-                place = Place(result.suite, result.eval_set, name)
+                place = SetCriterion(result.suite, result.eval_set, name)
                 for rubric in one.rubrics:
                     key = place, rubric.rubric_id
                     met[key] = met.get(key, True) and rubric.score == 1
