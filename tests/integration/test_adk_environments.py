@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from gradegate.agents.requirements import Kind, Recipe
+from gradegate.agents.requirements import Kind, Recipe, find_recipe
 from gradegate.agents.uv import EnvironmentBuilder, NotBuilt
 from gradegate.model.variables import own_names
 from tests.integration.adk import write
@@ -97,7 +97,8 @@ async def test_two_who_ask_at_once_have_it_made_once(place: Path, index: dict[st
         "from gradegate.agents.requirements import Kind, Recipe\n"
         "side = Path(sys.argv[1])\n"
         "recipe = Recipe(Kind.REQUIREMENTS, side, side / 'requirements.txt')\n"
-        "builder = EnvironmentBuilder(side.parent / 'cache', os.environ, ['UV_DEFAULT_INDEX'])\n"
+        "named = {'UV_DEFAULT_INDEX': 'UV_DEFAULT_INDEX'}\n"
+        "builder = EnvironmentBuilder(side.parent / 'cache', os.environ, named)\n"
         "print(asyncio.run(builder.build(recipe)))"
     )
     other = await asyncio.create_subprocess_exec(
@@ -132,7 +133,7 @@ async def test_what_cannot_be_installed_is_said_in_uvs_words(
     failed = await builder(place / "cache", index).build(requirements(place, "idna==99\n"))
     assert isinstance(failed, NotBuilt)
     assert failed.why.text.startswith("requirements.txt cannot be installed:\n")
-    assert "idna==99" in failed.why.text
+    assert failed.why.text.splitlines()[1].startswith("Because there is no version of idna==99")
     assert [p.suffix for p in (place / "cache").iterdir()] == [".lock"]
 
 
@@ -159,6 +160,68 @@ async def test_a_projects_dependencies_are_installed_without_it(
     assert there["idna"] == "3.10"
     assert not {"x", "toolz"} & set(there)
     assert sorted(side.rglob("*")) == before
+
+
+POETRY = """
+[tool.poetry]
+package-mode = false
+[tool.poetry.dependencies]
+python = ">=3.10"
+idna = "^3.4"
+[tool.poetry.group.dev.dependencies]
+toolz = "*"
+[build-system]
+requires = ["poetry-core"]
+build-backend = "poetry.core.masonry.api"
+"""
+POETRY_LOCK = '[[package]]\nname = "idna"\nversion = "3.10"\n'
+SETUPTOOLS = """
+[project]
+name = "x"
+version = "1"
+readme = "GONE.md"
+dynamic = ["dependencies"]
+[tool.setuptools.dynamic]
+dependencies = { file = ["needs.txt"] }
+"""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pyproject.toml": POETRY, "poetry.lock": POETRY_LOCK},
+        {"pyproject.toml": POETRY.replace("^3.4", "~3.10")},
+        {"pyproject.toml": SETUPTOOLS, "needs.txt": NEEDS},
+    ],
+)
+async def test_a_project_that_cannot_be_built_has_its_needs_installed(
+    place: Path, index: dict[str, str], files: dict[str, str]
+) -> None:
+    """At the versions of its lock; the index has no backend that it could be built with."""
+    side = write(place / "side", {**files, "bot/agent.py": ""})
+    recipe = find_recipe(side, side / "bot")
+    assert isinstance(recipe, Recipe)
+    assert recipe.files() == set(files)
+    assert "without building the project" in recipe.described().text
+    python = await builder(place / "cache", index).build(recipe)
+    assert isinstance(python, Path), python
+    assert installed(python) == {"idna": "3.10", "google-adk": "2.13.0"}
+
+
+RAISES = """
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    raise RuntimeError("no README.md to build it with")
+"""
+
+
+async def test_the_cause_of_a_failed_build_comes_first(place: Path, index: dict[str, str]) -> None:
+    """Before uv's words on the call, and without what it said while all went well."""
+    write(place / "side" / "spy", {"pyproject.toml": SPY, "backend.py": RAISES})
+    failed = await builder(place / "cache", index).build(requirements(place, "./spy\n"))
+    assert isinstance(failed, NotBuilt)
+    told = failed.why.text.splitlines()
+    assert told[1].strip() == "RuntimeError: no README.md to build it with"
+    assert "Using Python" not in failed.why.text
 
 
 # Notes the names of its environment in what is being made; gives out the wheel beside it.

@@ -15,15 +15,17 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from gradegate.files.settings_toml import load_toml
+from gradegate.agents.declared import declared_needs, needs_files, pinned, wanted_python
+from gradegate.files.settings_toml import load_toml, table
 from gradegate.model.errors import FileError
 from gradegate.model.notice import Notice, notice
 
 DEFAULT_ADK = "google-adk==2.13.0"
 """For an agent that says nothing of what it needs."""
 
-_FORMAT = "2"
+_FORMAT = "3"
 """Part of every key; another number makes all environments anew."""
+POETRY_LOCK = "poetry.lock"
 _INCLUDED = re.compile(r"^\s*(?:-r|-c|--requirements?|--constraints?)(?:\s+|=)(\S+)")
 _ELSEWHERE = re.compile(r"^[a-z]+(?:\+[a-z]+)?://")
 _WORD_ENDS = re.compile(r"[\s\"'=,;\[\](){}]+|@\s+")
@@ -68,6 +70,17 @@ class Recipe:
         file = self.file and copy / self.file.relative_to(self.top)
         return Recipe(self.kind, copy / self.folder.relative_to(self.top), file, copy)
 
+    def read_needs(self) -> list[str] | None:
+        """What it needs, where it takes us to read that, so that nothing is built to be told."""
+        if self.kind is not Kind.PROJECT:
+            return None
+        return declared_needs(self._project(), self.folder)
+
+    def pins(self) -> list[str]:
+        """The versions that a poetry.lock settles."""
+        lock = self.folder / POETRY_LOCK
+        return pinned(_toml(lock)) if self.kind is Kind.PROJECT and lock.is_file() else []
+
     def files(self) -> frozenset[str]:
         """All that uv is to see, by their paths from the top."""
         few = _Few(self)
@@ -88,23 +101,34 @@ class Recipe:
         """Where the needs are written down, and which Python is asked for."""
         if self.kind is Kind.NOTHING:
             return notice("environment.nothing", adk=DEFAULT_ADK)
-        file = self.file or self.folder / self.kind
+        file = self.file or self.folder / (POETRY_LOCK if self.pins() else self.kind)
         where = file.relative_to(self.top).as_posix()
-        wanted = self._python_wanted()
-        if wanted is None:
-            return notice("environment.file", file=where)
-        return notice("environment.file_and_python", file=where, python=wanted)
+        wanted = self._pinned() or wanted_python(self._project())
+        told = notice("environment.file", file=where)
+        if wanted is not None:
+            told = notice("environment.file_and_python", file=where, python=wanted)
+        return (
+            told if self.read_needs() is None else notice("environment.not_built", environment=told)
+        )
 
-    def _python_wanted(self) -> str | None:
+    @property
+    def python(self) -> str | None:
+        """The Python that Poetry's table asks for, of which uv knows nothing."""
+        if self.kind is not Kind.PROJECT or "project" in self._project() or self._pinned():
+            return None
+        return wanted_python(self._project())
+
+    def _pinned(self) -> str | None:
         for folder in (self.folder, *self.folder.parents):
             if not folder.is_relative_to(self.top):
                 break
             if (pinned := folder / ".python-version").is_file():
                 return _text(pinned).strip() or None
+        return None
+
+    def _project(self) -> dict[str, Any]:
         project = self.folder / "pyproject.toml"
-        content = _toml(project) if project.is_file() else {}
-        wanted = content.get("project", {}).get("requires-python")
-        return wanted if isinstance(wanted, str) else None
+        return _toml(project) if project.is_file() else {}
 
     def _contents(self) -> Iterator[str | bytes]:
         for name in sorted(self.files()):
@@ -136,6 +160,8 @@ class _Few:
                 self._add_settings(folder / name)
         if recipe.kind is Kind.LOCKED:
             self._add_lock(recipe.folder / "uv.lock")
+        if recipe.kind is Kind.PROJECT:
+            self._add(recipe.folder / POETRY_LOCK)
         if recipe.file:
             self._add_requirements(recipe.file)
         return self._elsewhere
@@ -157,17 +183,22 @@ class _Few:
             self._elsewhere |= _names_a_file(file.parent, _text(file))
             return
         content = _toml(file)
-        uvs = _table(content, "tool", "uv")
+        uvs = table(content, "tool", "uv")
         told: list[Any] = [uvs]
         if file.parent == self._recipe.folder and self._recipe.file is None:
-            project = _table(content, "project")
+            project = table(content, "project")
             told += [project.get("dependencies"), project.get("optional-dependencies")]
             told.append(content.get("dependency-groups"))
             # Such needs are found out by having the project's own code tell them.
             told_by_code = {"dependencies", "optional-dependencies"} & {
                 *_strings(project.get("dynamic"))
             }
-            self._elsewhere |= not project or bool(told_by_code)
+            if self._recipe.read_needs() is None:
+                self._elsewhere |= not project or bool(told_by_code)
+            else:
+                told.append(table(content, "tool", "poetry", "dependencies"))
+                for name in needs_files(content):
+                    self._add_requirements(Path(os.path.normpath(file.parent / name)))
         self._elsewhere |= "workspace" in uvs or any(
             _names_a_file(file.parent, text) for text in _strings(told)
         )
@@ -232,6 +263,8 @@ def _in_folder(folder: Path) -> Recipe | None:
     is_project = project.is_file() and _declares_needs(project)
     if is_project and (folder / "uv.lock").is_file():
         return Recipe(Kind.LOCKED, folder)
+    if is_project and (folder / POETRY_LOCK).is_file():
+        return Recipe(Kind.PROJECT, folder)
     if file.is_file():
         return Recipe(Kind.REQUIREMENTS, folder, file)
     return Recipe(Kind.PROJECT, folder) if is_project else None
@@ -240,7 +273,7 @@ def _in_folder(folder: Path) -> Recipe | None:
 def _declares_needs(project: Path) -> bool:
     """Many a pyproject.toml only configures tools."""
     content = _toml(project)
-    return "project" in content or "poetry" in _table(content, "tool")
+    return "project" in content or "poetry" in table(content, "tool")
 
 
 def _toml(file: Path) -> dict[str, Any]:
@@ -251,14 +284,6 @@ def _toml(file: Path) -> dict[str, Any]:
         return {"project": {}, "package": []}
 
 
-def _table(content: dict[str, Any], *keys: str) -> dict[str, Any]:
-    """A table in it; an empty one where there is none, or something else in its place."""
-    for key in keys:
-        inner = content.get(key)
-        content = inner if isinstance(inner, dict) else {}
-    return content
-
-
 def _packages(lock: Path) -> list[dict[str, Any]]:
     listed = _toml(lock).get("package")
     return [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
@@ -266,7 +291,7 @@ def _packages(lock: Path) -> list[dict[str, Any]]:
 
 def _is_local(package: dict[str, Any]) -> bool:
     """Whether a locked package is made from files that the lock knows no hash of."""
-    source = _table(package, "source")
+    source = table(package, "source")
     places = {source.get(kind, ".") for kind in ("editable", "directory", "virtual", "path")}
     return places != {"."}
 

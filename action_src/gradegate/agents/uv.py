@@ -152,8 +152,12 @@ class _Work:
     async def _found_or_made(self, folder: Path, new: Path) -> Path | NotBuilt:
         shown = await asyncio.to_thread(_show, self.recipe, new)
         there = replace(self.calls, folder=shown.folder)
-        found = await there.call("python", "find", "--system", "--resolve-links", seconds=60)
-        request = found.output.strip().splitlines()[-1] if found.ok and found.output else None
+        wanted = [shown.python] if shown.python else []
+        options = ("--system", "--resolve-links")
+        found = await there.call("python", "find", *options, *wanted, seconds=60)
+        request = (
+            found.output.strip().splitlines()[-1] if found.ok and found.output else shown.python
+        )
         place = folder / shown.key(f"{request} {self.uv}")
         async with _locked(place.with_suffix(_LOCK)):
             ready = place.with_suffix(_READY)
@@ -198,16 +202,16 @@ class _Work:
             "UV_PROJECT_ENVIRONMENT": str(place / _VENV),
             "UV_PYTHON_INSTALL_DIR": str(place / _PYTHONS),
         }
-        for step in _steps(recipe, place / _VENV, request):
+        for step in _steps(recipe, place, request):
             done = await calls.call(*step, seconds=deadline - time.monotonic(), env=env)
             if not done.ok:
-                return NotBuilt(notice("uv.failed", what=_what(recipe), tail=done.tail))
+                return NotBuilt(notice("uv.failed", what=_what(recipe), tail=done.why))
         python = str(place / _VENV / "bin" / "python")
         if not (await calls.run([python, "-I", "-c", _HAS_ADK], 60)).ok:
             adk = ["pip", "install", "--python", python, DEFAULT_ADK]
             done = await calls.call(*adk, seconds=deadline - time.monotonic())
             if not done.ok:
-                return NotBuilt(notice("uv.failed", what=DEFAULT_ADK, tail=done.tail))
+                return NotBuilt(notice("uv.failed", what=DEFAULT_ADK, tail=done.why))
         return None
 
 
@@ -237,8 +241,9 @@ def _show(recipe: Recipe, place: Path) -> Recipe:
     return shown
 
 
-def _steps(recipe: Recipe, venv: Path, request: str | None) -> list[list[str]]:
+def _steps(recipe: Recipe, place: Path, request: str | None) -> list[list[str]]:
     """What to ask of uv, in order."""
+    venv = place / _VENV
     choose = ["--python", request] if request else []
     steps = [["venv", "--no-project", *choose, str(venv)]]
     into = ["pip", "install", "--python", str(venv / "bin" / "python")]
@@ -246,12 +251,29 @@ def _steps(recipe: Recipe, venv: Path, request: str | None) -> list[list[str]]:
         case Kind.LOCKED:
             steps.append(["sync", "--frozen", "--no-install-project", "--no-dev"])
         case Kind.PROJECT:
-            steps.append([*into, "-r", str(recipe.folder / "pyproject.toml")])
+            steps.append([*into, *_of_project(recipe, place)])
         case Kind.REQUIREMENTS:
             steps.append([*into, "-r", str(recipe.file)])
         case Kind.NOTHING:
             pass
     return steps
+
+
+def _of_project(recipe: Recipe, place: Path) -> list[str]:
+    """Which files uv is to go by: the project's own, unless it takes us to read that."""
+    needs, pins = recipe.read_needs(), recipe.pins()
+    file = recipe.folder / "pyproject.toml"
+    if needs is not None:
+        file = _written(place / "needs.txt", needs)
+    if not pins:
+        return ["-r", str(file)]
+    return ["-r", str(file), "-c", str(_written(place / "pins.txt", pins))]
+
+
+def _written(file: Path, lines: Sequence[str]) -> Path:
+    write_new(file, "".join(f"{line}\n" for line in lines))
+    file.chmod(0o644)
+    return file
 
 
 def _what(recipe: Recipe) -> Notice:

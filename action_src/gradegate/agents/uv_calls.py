@@ -1,5 +1,6 @@
 """Which uv to call, and what its calls come to: each under our supervisor, within limits."""
 
+import re
 import shutil
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
@@ -16,6 +17,10 @@ from gradegate.model.notice import Notice, notice
 LIMITS = Limits(memory_mb=8192, file_mb=8192, processes=4096)
 """A compiler may need more than an agent does."""
 _TAIL = 15
+_PREAMBLE = re.compile(r"(Using|Creating|Activate|Resolved|Prepared|Installed|Built|Downloading)\b")
+_RAISED = re.compile(r"\s+([\w.]+(Error|Exception|NotFound)|error)(: |$)")
+_CAUSE = re.compile(r"\s*(cause: |╰─▶ )")
+_MARKS = re.compile(r"^[\s│╰─▶]*(cause: )?")
 
 
 def find_uv(environ: Mapping[str, str]) -> str | None:
@@ -71,9 +76,23 @@ class UvResult:
     output: str
 
     @property
-    def tail(self) -> str:
-        """The end of what it said."""
-        return "\n".join(self.output.strip().splitlines()[-_TAIL:])
+    def why(self) -> str:
+        """The cause of a failure, and the end of the rest of what was said."""
+        said = [line for line in self.output.strip().splitlines() if not _PREAMBLE.match(line)]
+        number = _cause(said)
+        if number is None:
+            return "\n".join(said[-_TAIL:])
+        rest = said[:number] + said[number + 1 :]
+        return "\n".join([_MARKS.sub("", said[number]), *rest[-_TAIL:]])
+
+
+def _cause(said: Sequence[str]) -> int | None:
+    """The line of a build's own exception, else the deepest cause that uv names."""
+    for pattern in (_RAISED, _CAUSE):
+        found = [number for number, line in enumerate(said) if pattern.match(line)]
+        if found:
+            return found[-1]
+    return None
 
 
 @dataclass(frozen=True)

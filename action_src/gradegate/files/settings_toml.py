@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any, get_args
 
@@ -224,3 +224,11 @@ def _outside(label: str, text: str, prefix: Sequence[Key], settings: Settings) -
                 message = f"{field(keys)}leads outside the repository: write a path within it"
                 findings.append(Finding(label, *place_of(text, keys), "error", message))
     return findings
+
+
+def table(content: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
+    """A table in it; an empty one where there is none, or something else in its place."""
+    for key in keys:
+        inner = content.get(key)
+        content = inner if isinstance(inner, dict) else {}
+    return content

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from gradegate.files.settings_toml import load_toml
+from gradegate.files.settings_toml import load_toml, table
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.runs import Side
 from gradegate.model.settings import Suite
@@ -149,7 +149,7 @@ class _Projects:
             if not folder.is_relative_to(self.top):
                 return
             self.paths += [folder / name for name in _READ_ABOVE if (folder / name).is_file()]
-            workspace = _table(_toml(folder / PROJECT), "tool", "uv", "workspace")
+            workspace = table(_toml(folder / PROJECT), "tool", "uv", "workspace")
             if workspace:
                 self._workspace(folder, workspace, project)
 
@@ -161,33 +161,26 @@ class _Projects:
         members = {folder for one in globs for folder in root.glob(one)}
         files = sorted(m / PROJECT for m in members if (m / PROJECT).is_file())
         self.paths += files
-        names = {_normal(_table(_toml(file), "project").get("name", "")): file for file in files}
-        for name, source in _table(project, "tool", "uv", "sources").items():
+        names = {_normal(table(_toml(file), "project").get("name", "")): file for file in files}
+        for name, source in table(project, "tool", "uv", "sources").items():
             if isinstance(source, dict) and source.get("workspace") and _normal(name) in names:
                 self.add(names[_normal(name)].parent)
 
 
 def _local_paths(project: Mapping[str, Any]) -> Iterator[str]:
     """Paths of packages that a pyproject.toml names."""
-    poetry = _table(project, "tool", "poetry")
-    tables = [_table(project, "tool", "uv", "sources"), _table(poetry, "dependencies")]
-    groups = _table(poetry, "group").values()
-    tables += [_table(group, "dependencies") for group in groups if isinstance(group, dict)]
-    for table in tables:
-        for entry in table.values():
+    poetry = table(project, "tool", "poetry")
+    tables = [table(project, "tool", "uv", "sources"), table(poetry, "dependencies")]
+    groups = table(poetry, "group").values()
+    tables += [table(group, "dependencies") for group in groups if isinstance(group, dict)]
+    for listed in tables:
+        for entry in listed.values():
             for one in entry if isinstance(entry, list) else [entry]:
                 if isinstance(one, dict) and isinstance(one.get("path"), str):
                     yield one["path"]
-    for written in _table(project, "project").get("dependencies", ()):
+    for written in table(project, "project").get("dependencies", ()):
         if found := _FILE_URL.search(str(written)):
             yield found[1]
-
-
-def _table(content: Mapping[str, Any], *keys: str) -> Mapping[str, Any]:
-    for key in keys:
-        inner = content.get(key)
-        content = inner if isinstance(inner, dict) else {}
-    return content
 
 
 def _toml(path: Path) -> Mapping[str, Any]:

@@ -41,6 +41,13 @@ def recipe(root: Path, named: str | None = None) -> Recipe:
         ({"a/pyproject.toml": TOOLS}, Kind.NOTHING, "."),
         ({"pyproject.toml": PROJECT, "requirements.txt": ""}, Kind.REQUIREMENTS, "."),
         ({"pyproject.toml": PROJECT, "uv.lock": LOCK, "requirements.txt": ""}, Kind.LOCKED, "."),
+        ({"pyproject.toml": PROJECT, "poetry.lock": "", "requirements.txt": ""}, Kind.PROJECT, "."),
+        (
+            {"pyproject.toml": TOOLS, "uv.lock": LOCK, "a/pyproject.toml": PROJECT},
+            Kind.PROJECT,
+            "a",
+        ),
+        ({"pyproject.toml": TOOLS, "uv.lock": LOCK, "poetry.lock": ""}, Kind.NOTHING, "."),
         ({"pyproject.toml": "broken =\n"}, Kind.PROJECT, "."),
     ],
 )
