@@ -148,16 +148,16 @@ def _uids_of_processes() -> Iterator[int]:
 
 
 def _sweep(uid: int) -> Notice | None:
-    """End all processes of the uid; again, should one of them end our helper first.
+    """End all processes of the uid; again, should one of them end our sweeper first.
 
-    Once the helper is through nobody of the uid can fork: what a look through /proc does not
+    Once the sweeper is through nobody of the uid can fork: what a look through /proc does not
     find any more is gone for good.
     """
     for _ in range(_SWEEPS):
         if not _has_processes(uid):
             return None
-        helper = subprocess.run(supervisor("sweep", str(uid)), env=LIBRARIES, check=False)
-        if helper.returncode == 0 and uid not in _uids_of_processes():
+        sweeper = subprocess.run(supervisor("sweep", str(uid)), env=LIBRARIES, check=False)
+        if sweeper.returncode == 0 and uid not in _uids_of_processes():
             return None
         time.sleep(_SETTLING)
     return notice("sandbox.not_ended", uid=uid)
