@@ -47,28 +47,36 @@ class _Command(NamedTuple):
 
 
 COMMANDS = {
-    "demo": _Command("demo", "demo", "add_arguments", "the whole job on a small example, offline"),
+    "demo": _Command(
+        "demo", "demo", "add_arguments", "try the whole job on a small example, offline"
+    ),
     "run": _Command("run", "run", "add_arguments", "evaluate both sides, compare, decide, show"),
     "check": _Command(
         "check", "check", "add_arguments", "validate eval sets, configs and settings"
     ),
     "audit": _Command(
-        "audit", "audit_sets", "add_arguments", "can these eval sets go red? no agent is run"
+        "audit",
+        "audit_sets",
+        "add_arguments",
+        "find cases and criteria that cannot fail; runs no agent",
     ),
     "init": _Command(
         "init", "init", "add_arguments", "write the workflow files and a gradegate.toml"
     ),
     "convert": _Command(
-        "convert", "convert", "add_arguments", "an eval set as a dataset, and back"
+        "convert", "convert", "add_arguments", "turn an eval set into an EvaluationDataset, or back"
     ),
     "plan": _Command(
         "plan_shards",
         "plan",
         "add_arguments",
-        "into how many shards to cut, and how long each takes",
+        "say how many shards a set needs, and how long each takes",
     ),
     "criteria": _Command(
-        "criteria", "criteria", "add_criteria_arguments", "what each criterion means and needs"
+        "criteria",
+        "criteria",
+        "add_criteria_arguments",
+        "list criteria; explain what one means and needs",
     ),
     "score": _Command("record", "score", "add_score_arguments", "score recorded runs, one side"),
     "record": _Command(
@@ -78,17 +86,18 @@ COMMANDS = {
         "compare", "compare", "add_compare_arguments", "compare two results files, and decide"
     ),
     "merge": _Command(
-        "compare", "merge", "add_merge_arguments", "put the shards of one side together"
+        "compare", "merge", "add_merge_arguments", "put results files of one side together"
     ),
-    "render": _Command(
-        "compare", "render", "add_render_arguments", "one view of a report, to standard output"
-    ),
+    "render": _Command("compare", "render", "add_render_arguments", "print one view of a report"),
     "show": _Command("show", "show", "add_show_arguments", "look closer at a report or at a case"),
     "open": _Command(
         "show", "open_page", "add_open_arguments", "open a report's page in the browser"
     ),
     "history": _Command(
-        "steadiness", "history", "add_arguments", "how steady base's cases are, by its earlier runs"
+        "steadiness",
+        "history",
+        "add_arguments",
+        "show how steady base's cases were in its earlier runs",
     ),
     "baseline": _Command(
         "run", "run_baseline", "add_baseline_arguments", "evaluate one side and keep it"
@@ -96,8 +105,12 @@ COMMANDS = {
     "publish": _Command(
         "action", "publish", "add_publish_arguments", "post a report made elsewhere"
     ),
-    "schema": _Command("criteria", "schema", "add_schema_arguments", "the JSON Schema of a file"),
-    "action": _Command("action", "action", None, "what the container runs in a workflow"),
+    "schema": _Command(
+        "criteria", "schema", "add_schema_arguments", "print the JSON Schema of a file"
+    ),
+    "action": _Command(
+        "action", "action", None, "do what the event asks for; the container runs this"
+    ),
 }
 
 

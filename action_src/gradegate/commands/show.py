@@ -23,7 +23,9 @@ def add_show_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "case", nargs="?", metavar="CASE", help="an eval id, or a glob: these cases, in full"
     )
-    parser.add_argument("--language", choices=languages(), default="en")
+    parser.add_argument(
+        "--language", choices=languages(), default="en", help="of what is shown (default: en)"
+    )
 
 
 def add_open_arguments(parser: ArgumentParser) -> None:
@@ -32,7 +34,9 @@ def add_open_arguments(parser: ArgumentParser) -> None:
         "report", type=Path, metavar="REPORT", help="a report.json, a report.html or their folder"
     )
     parser.add_argument("case", nargs="?", metavar="CASE", help="the eval id of the case to show")
-    parser.add_argument("--language", choices=languages(), default="en")
+    parser.add_argument(
+        "--language", choices=languages(), default="en", help="of the page (default: en)"
+    )
     parser.add_argument(
         "--print", action="store_true", help="print the page's address and open nothing"
     )
