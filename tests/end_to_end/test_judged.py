@@ -150,7 +150,7 @@ def test_a_model_that_is_no_more_is_named_with_what_to_write(project: Project) -
     old = {name: {**entry, **gone} for name, entry in CONFIG["criteria"].items()}
     project.put("evals/test_config.json", json.dumps({"criteria": old}))
     with GeminiStandin(judge) as gemini:
-        done = project.gradegate("run", **gemini.environ)
+        done = project.gradegate("run", "--base", "none", **gemini.environ)
     assert done.returncode == 3
     assert "gemini-1.5-flash" in done.stdout
     assert "judge_model" in done.stdout

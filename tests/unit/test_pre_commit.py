@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from tests.project import Project, case, eval_set, turn
+from tests.project import SETTINGS, Project, case, eval_set, turn
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,6 +24,7 @@ def test_it_checks_as_the_command_does(hook: dict[str, Any], tmp_path: Path) -> 
     """Nothing to complain about, and then a file that is no JSON."""
     project = Project.create(tmp_path / "repo")
     project.put("evals/a.evalset.json", eval_set(case("a", turn("hello", "hi"))))
+    project.put("gradegate.toml", SETTINGS)
     program, *words = hook["entry"].split()
     assert (program, hook["pass_filenames"]) == ("gradegate", False)
     assert project.gradegate(*words).returncode == 0
