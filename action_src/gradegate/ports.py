@@ -1,10 +1,5 @@
-"""The few protocols between what decides and what touches the outside world.
+"""The few protocols between what decides and what touches the outside world."""
 
-Beside them the hidden line by which a pull request's comment is known to be ours.
-"""
-
-import hashlib
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -345,32 +340,3 @@ class Forge(Protocol):
 
 
 JOB_TOKEN_APP = "github-actions"  # noqa: S105 - whose token GITHUB_TOKEN is
-HIDDEN = "<!-- gradegate:"
-"""What our hidden lines begin with."""
-_UNSAFE = re.compile(r"[^A-Za-z0-9._]+")
-
-
-def marker(check_name: str) -> str:
-    """The HTML comment that is the first or last line of the comment of this check.
-
-    Different check names have different markers, so that a matrix or a monorepo keeps
-    one comment each.
-    """
-    return f"{HIDDEN}comment:{_slug(check_name)} -->"
-
-
-def carries_marker(body: str, check_name: str) -> bool:
-    """Whether the text is marked as the comment of this check.
-
-    Only the first and the last line count: text that is merely quoted in a comment
-    must not claim it.
-    """
-    lines = [line.strip() for line in body.strip().split("\n")]
-    return marker(check_name) in (lines[0], lines[-1])
-
-
-def _slug(check_name: str) -> str:
-    slug = _UNSAFE.sub("-", check_name).strip("-")
-    if slug == check_name:
-        return slug
-    return f"{slug}-{hashlib.sha256(check_name.encode()).hexdigest()[:8]}".lstrip("-")

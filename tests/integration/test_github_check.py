@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from gradegate.forges.github.forge import GitHubForge
-from gradegate.ports import Annotation, CheckOutput, Posted, Skipped, marker
+from gradegate.model.marker import marker
+from gradegate.ports import Annotation, CheckOutput, Posted, Skipped
 from tests.standins.github import PERSONAL_TOKEN, Fault, GitHubStandIn
 from tests.standins.github.answer import message
 

@@ -6,7 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from gradegate.forges.github.forge import GitHubForge
-from gradegate.ports import Posted, Skipped, marker
+from gradegate.model.marker import marker
+from gradegate.ports import Posted, Skipped
 from tests.standins.github import JOB_TOKEN, PERSONAL_TOKEN, GitHubStandIn
 from tests.standins.github.model import Level
 

@@ -8,7 +8,8 @@ import pytest
 
 from gradegate.forges.github.forge import GitHubForge
 from gradegate.model.errors import ForgeError
-from gradegate.ports import CheckOutput, Posted, Skipped, marker
+from gradegate.model.marker import marker
+from gradegate.ports import CheckOutput, Posted, Skipped
 from tests.standins.github import (
     Fault,
     GitHubStandIn,

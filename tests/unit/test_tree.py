@@ -71,6 +71,7 @@ ELSEWHERE = {
     "model/settings": "unit/files/test_settings_toml",
     "model/simulation": "unit/agents/test_users",
     "model/": "unit/files/test_results_json",
+    "pipeline/case_filter": "unit/pipeline/test_prepare",
     "pipeline/evaluate": "end_to_end/test_run",
     "pipeline/records": "end_to_end/test_memory_gate",
     "pipeline/planted": "unit/pipeline/test_weaknesses",

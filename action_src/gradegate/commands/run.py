@@ -16,8 +16,9 @@ from gradegate.model.errors import InputError
 from gradegate.model.overrides import READERS, Overrides, read_shard
 from gradegate.model.report import Accepted
 from gradegate.model.settings import ToolsMode
+from gradegate.pipeline.case_filter import CaseFilter
 from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept, run_shard
-from gradegate.pipeline.prepare import CaseFilter, EvaluationRequest
+from gradegate.pipeline.prepare import EvaluationRequest
 from gradegate.pipeline.shards import shard_done, write_shard
 from gradegate.ports import Machine
 from gradegate.progress import run_until_signal
@@ -62,27 +63,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="KINDS",
         help="what blocks, as in `regression,new_failure`",
     )
-    parser.add_argument(
-        "--out",
-        type=Path,
-        metavar="DIR",
-        help="also write comment, check, page, JUnit and JSON here",
-    )
-    parser.add_argument(
-        "--language", choices=languages(), help="of the report (default: as set, or en)"
-    )
-    parser.add_argument(
-        "--shard",
-        type=reading("shard", read_shard),
-        metavar="N/M",
-        help="run only this part of the cases, as in 2/8, and decide nothing",
-    )
-    parser.add_argument(
-        "--shards",
-        type=Path,
-        metavar="DIR",
-        help="decide by what the shards have run whose files are here",
-    )
+    _add_output(parser)
+    _add_shards(parser)
     parser.add_argument(
         "--working-directory",
         default=".",
@@ -97,6 +79,35 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--dry-run", action="store_true", help="say what it would run and ask, and do neither"
     )
     parser.add_argument("--json", action="store_true", help="with --dry-run: say it as JSON")
+
+
+def _add_output(parser: ArgumentParser) -> None:
+    """Where the report goes, and in which language."""
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="also write comment, check, page, JUnit and JSON here",
+    )
+    parser.add_argument(
+        "--language", choices=languages(), help="of the report (default: as set, or en)"
+    )
+
+
+def _add_shards(parser: ArgumentParser) -> None:
+    """Parts of the cases: one to run, or all of them to decide by."""
+    parser.add_argument(
+        "--shard",
+        type=reading("shard", read_shard),
+        metavar="N/M",
+        help="run only this part of the cases, as in 2/8, and decide nothing",
+    )
+    parser.add_argument(
+        "--shards",
+        type=Path,
+        metavar="DIR",
+        help="decide by what the shards have run whose files are here",
+    )
 
 
 def add_baseline_arguments(parser: ArgumentParser) -> None:

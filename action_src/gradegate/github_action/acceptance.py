@@ -16,9 +16,10 @@ from pydantic import ValidationError
 from gradegate.github_action.comment_command import ALL, Accept, command_in
 from gradegate.github_action.plan import ACCEPT_LABEL, Evaluate
 from gradegate.model.base import Value
+from gradegate.model.marker import HIDDEN
 from gradegate.model.notice import Notice, notice
 from gradegate.model.report import Accepted
-from gradegate.ports import HIDDEN, Forge, LabelSet, Skipped
+from gradegate.ports import Forge, LabelSet, Skipped
 from gradegate.sides.git import Repo
 
 _START, _END = f"{HIDDEN}acceptance ", " -->"

@@ -5,7 +5,6 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 from gradegate.compare.loosened import loosened, loosened_suites, looser_than_defaults
@@ -31,38 +30,13 @@ from gradegate.model.report import Accepted, Reason
 from gradegate.model.runs import Side
 from gradegate.model.settings import Suite
 from gradegate.model.tool_recording import ToolRecording
+from gradegate.pipeline.case_filter import CaseFilter
 from gradegate.pipeline.metric_code import MetricPlace, changed_metrics
 from gradegate.pipeline.policy import Policy, effective
 from gradegate.sides.checkout import Revisions, Sides, check_out
 from gradegate.sides.git import Repo
 from gradegate.sides.identity import agent_identity, fingerprint, leave_what_counts
 from gradegate.sides.scope import Scope, export_scope, scope_of
-
-
-@dataclass(frozen=True)
-class CaseFilter:
-    """Which of the cases this run is about."""
-
-    cases: tuple[str, ...] = ()
-    """Globs over eval ids; none: all of them."""
-
-    def of(self, pairs: Sequence[Pair]) -> tuple[Pair, ...]:
-        """The chosen ones, in their order.
-
-        Raises:
-            InputError: a glob matches nothing.
-        """
-        ids = {one.key.eval_id for one in pairs}
-        for glob in self.cases:
-            if not any(fnmatchcase(eval_id, glob) for eval_id in ids):
-                raise InputError(
-                    f"no case matches `--case {glob}`: it is a glob over eval ids, such as "
-                    f"`{pairs[0].key.eval_id if pairs else 'paris*'}`"
-                )
-        return tuple(one for one in pairs if self._wants(one.key.eval_id))
-
-    def _wants(self, eval_id: str) -> bool:
-        return not self.cases or any(fnmatchcase(eval_id, glob) for glob in self.cases)
 
 
 @dataclass(frozen=True)
@@ -216,7 +190,6 @@ def read_sides(sides: Sides, overrides: Overrides, selection: CaseFilter) -> Pre
     project = _project(sides.head, overrides)
     warnings = list(sides.warnings)
     base_project = _base_project(sides.base, project, overrides, warnings)
-    settings = base_project.settings if base_project else None
     policy = effective(base_project, project, overrides)
     loaded = load_all(project.root, policy.suites["head"], project.suites)
     head = _prepared(sides.head, project, policy.suites["head"], loaded)
@@ -230,24 +203,26 @@ def read_sides(sides: Sides, overrides: Overrides, selection: CaseFilter) -> Pre
         base=base,
         policy=policy,
         pairs=pairs,
-        loosened=(
-            *loosened(pairs, settings, project.settings),
-            *loosened_suites(
-                pairs, base.project.suites, project.suites, has_file=settings is not None
-            ),
-            *changed_metrics(
-                pairs,
-                MetricPlace(base.side.root, base.suites),
-                MetricPlace(head.side.root, head.suites),
-            ),
-        )
-        if base
-        else (),
+        loosened=_loosened(base, head, pairs) if base else (),
         warnings=(
             *warnings,
             *_first_settings(base_project, project),
             *policy.warnings,
             *_remarks(loaded),
+        ),
+    )
+
+
+def _loosened(base: PreparedSide, head: PreparedSide, pairs: Sequence[Pair]) -> tuple[Reason, ...]:
+    """What the pull request lowers: settings, suites, and the code of custom metrics."""
+    was, now = base.project, head.project
+    return (
+        *loosened(pairs, was.settings, now.settings),
+        *loosened_suites(pairs, was.suites, now.suites, has_file=was.settings is not None),
+        *changed_metrics(
+            pairs,
+            MetricPlace(base.side.root, base.suites),
+            MetricPlace(head.side.root, head.suites),
         ),
     )
 

@@ -9,7 +9,8 @@ from gradegate.model.notice import texts_of
 from gradegate.model.overrides import Overrides
 from gradegate.model.report import Change, ReasonKind
 from gradegate.model.runs import Side
-from gradegate.pipeline.prepare import CaseFilter, Prepared, read_sides
+from gradegate.pipeline.case_filter import CaseFilter
+from gradegate.pipeline.prepare import Prepared, read_sides
 from gradegate.sides.checkout import Sides
 from tests.project import AGENT, SETTINGS, case, eval_set, turn
 

@@ -6,8 +6,9 @@ from gradegate.model.errors import InputError
 from gradegate.model.overrides import Overrides
 from gradegate.model.runs import Role, ScoredRun, Side, Trace
 from gradegate.pipeline import durations
+from gradegate.pipeline.case_filter import CaseFilter
 from gradegate.pipeline.journal import Journal
-from gradegate.pipeline.prepare import CaseFilter, Prepared, read_sides
+from gradegate.pipeline.prepare import Prepared, read_sides
 from gradegate.pipeline.shard_plan import Planner, told
 from gradegate.sides.checkout import Sides
 from gradegate.store.sqlite import SqliteStore

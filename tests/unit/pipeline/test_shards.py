@@ -13,7 +13,8 @@ from gradegate.model.overrides import Overrides, Shard
 from gradegate.model.result import CaseResult, Status
 from gradegate.model.runs import Role, Side
 from gradegate.model.shard import RunOfShard, ShardFile, SideOfShard
-from gradegate.pipeline.prepare import CaseFilter, Prepared, read_sides
+from gradegate.pipeline.case_filter import CaseFilter
+from gradegate.pipeline.prepare import Prepared, read_sides
 from gradegate.pipeline.shards import ShardSet, cut, origin_of, read_shards
 from gradegate.sides.checkout import Sides
 from tests.project import AGENT, SETTINGS, case, eval_set, turn

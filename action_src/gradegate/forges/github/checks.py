@@ -7,15 +7,8 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from gradegate.forges.github.refusals import is_forbidden, or_skipped
-from gradegate.ports import (
-    HIDDEN,
-    JOB_TOKEN_APP,
-    Annotation,
-    CheckOutput,
-    Posted,
-    ReportedRun,
-    Skipped,
-)
+from gradegate.model.marker import HIDDEN
+from gradegate.ports import JOB_TOKEN_APP, Annotation, CheckOutput, Posted, ReportedRun, Skipped
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun

@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 from gradegate.forges.github.refusals import is_forbidden
-from gradegate.ports import JOB_TOKEN_APP, Posted, Skipped, carries_marker, marker
+from gradegate.model.marker import carries_marker, marker
+from gradegate.ports import JOB_TOKEN_APP, Posted, Skipped
 
 if TYPE_CHECKING:
     from github import Github
