@@ -18,6 +18,7 @@ class Runner:
         self.project = project
         self.github = github
         self.folder = folder
+        self.ref = "refs/pull/1/merge"
         self.outputs_file = folder / "output"
         self.summary_file = folder / "summary"
 
@@ -46,7 +47,7 @@ class Runner:
             "GITHUB_WORKSPACE": str(self.project.root),
             "GITHUB_RUN_ID": run_id,
             "GITHUB_SHA": self.project.git("rev-parse", "HEAD"),
-            "GITHUB_REF": "refs/pull/1/merge",
+            "GITHUB_REF": self.ref,
             "GITHUB_OUTPUT": str(self.outputs_file),
             "GITHUB_STEP_SUMMARY": str(self.summary_file),
             **{f"INPUT_{name.upper()}": value for name, value in given.items()},

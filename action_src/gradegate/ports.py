@@ -1,6 +1,6 @@
 """The few protocols between what decides and what touches the outside world."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -300,6 +300,20 @@ class Forge(Protocol):
 
     def parents(self, sha: str) -> tuple[str, ...] | Skipped:
         """The parents of a commit; none where the repository does not know it."""
+        ...
+
+    def among_ancestors(self, branch: str, commits: Collection[str]) -> frozenset[str] | Skipped:
+        """Those of the commits that are on a branch; ones far back may be missing."""
+        ...
+
+    def data(self, branch: str, path: str) -> str | Skipped | None:
+        """A file's text on a branch that only keeps data, or None where it has none."""
+        ...
+
+    def change_data(
+        self, branch: str, path: str, change: Callable[[str | None], str], message: str
+    ) -> Posted | Skipped:
+        """Put there what `change` makes of what is there, whoever else does so meanwhile."""
         ...
 
     def label_set(self, pull_request: int, label: str) -> LabelSet | Skipped | None:

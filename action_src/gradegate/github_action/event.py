@@ -9,6 +9,7 @@ from typing import Any
 from gradegate.model.base import Value
 from gradegate.model.errors import InputError
 
+BRANCH = "refs/heads/"
 _QUEUED = re.compile(r"refs/heads/gh-readonly-queue/.+/pr-(\d+)-[0-9a-f]+")
 
 
@@ -49,6 +50,7 @@ class MergeGroup(Value):
 
     head_sha: str
     base_sha: str
+    base_branch: str = ""
     pull_request: int | None = None
     """The one that joined the queue, by the name of the group's branch."""
 
@@ -92,6 +94,8 @@ class Dispatch(Value):
 
 class Schedule(Value):
     """The clock started the workflow."""
+
+    ref: str = ""
 
 
 class Local(Value):
@@ -166,7 +170,7 @@ def _typed(name: str, payload: Mapping[str, Any], ref: str) -> Event:
                 reviewed=_reviewed(payload.get("inputs") or {}),
             )
         case "schedule":
-            return Schedule()
+            return Schedule(ref=ref)
     raise InputError(
         f"the event `{name}` has nothing to evaluate: let the workflow start on pull_request, "
         "push, merge_group, workflow_run, issue_comment, workflow_dispatch or schedule"
@@ -196,6 +200,7 @@ def _merge_group(group: Mapping[str, Any]) -> MergeGroup:
     return MergeGroup(
         head_sha=group["head_sha"],
         base_sha=group["base_sha"],
+        base_branch=(group.get("base_ref") or "").removeprefix(BRANCH),
         pull_request=int(queued[1]) if queued else None,
     )
 

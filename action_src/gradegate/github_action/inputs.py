@@ -20,6 +20,8 @@ from gradegate.model.overrides import (
 from gradegate.model.report import ReasonKind
 from gradegate.model.settings import CommentWhen, Language
 
+NO_DATA_BRANCH = "none"
+
 
 class Mode(StrEnum):
     """Which part of the job to do."""
@@ -51,6 +53,7 @@ class Inputs(Value):
     shards_dir: str = ".gradegate/shards"
     confirm_shards: int | None = None
     store: str | None = None
+    data_branch: str = "gradegate-data"
     working_directory: str = "."
     report_dir: str = ".gradegate/report"
     report_url: str | None = None
@@ -107,6 +110,7 @@ _READ: dict[str, Callable[[str, str], object]] = {
     "shards_dir": read_text,
     "confirm_shards": read_count,
     "store": read_text,
+    "data_branch": read_text,
     "working_directory": read_text,
     "report_dir": read_text,
     "report_url": read_address,

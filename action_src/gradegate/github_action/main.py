@@ -10,6 +10,7 @@ from gradegate.compare.next_runs import BASELINE_RUNS
 from gradegate.files.json_document import refuse_outside
 from gradegate.files.report_json import read_report
 from gradegate.github_action.acceptance import acceptance_of
+from gradegate.github_action.base_records import HandedOn, hand_on
 from gradegate.github_action.base_settings import report_settings_of_base
 from gradegate.github_action.comment_reply import CommentJob
 from gradegate.github_action.event import read_event
@@ -126,7 +127,8 @@ def _evaluate_and_publish(plan: Evaluate, step: WorkflowStep) -> int:
         if plan.merges and step.inputs.confirm_shards and _asks_for_a_matrix(request, step):
             return 0
         with wiring.services(step.machine(repo), step.store) as services:
-            evaluation = run_until_signal(evaluate(request, services))
+            history = HandedOn(services.history, plan.base_branch, forge, step)
+            evaluation = run_until_signal(evaluate(request, replace(services, history=history)))
         commit = evaluation.report.head.commit or audience.sha
         views = render_views(evaluation.report, step.view_options(evaluation.settings, commit))
         views.write(step.report_folder, evaluation.results)
@@ -229,6 +231,10 @@ def _store_runs(plan: Baseline, step: WorkflowStep) -> int:
     with wiring.services(step.machine(repo), step.store, fresh=plan.fresh) as services:
         results = run_until_signal(baseline(request, services))
     step.say(kept(results, step.store))
+    if plan.branch and step.inputs.github_token:
+        audience = Audience(sha=results.commit, check_name=step.inputs.check_name)
+        with wiring.forge(step.environ, step.inputs.github_token, audience) as forge:
+            hand_on(plan.branch, results.commit, forge, step)
     return 0
 
 

@@ -2,6 +2,7 @@
 
 from gradegate.github_action.comment_command import WORD, Command, command_in
 from gradegate.github_action.event import (
+    BRANCH,
     Dispatch,
     Event,
     IssueComment,
@@ -45,6 +46,8 @@ class Evaluate(Value):
     """Whether shards have made the first pass."""
     reviewed: bool = False
     """Whether somebody started it for a commit that they have reviewed, such as a fork's."""
+    base_branch: str = ""
+    """Whose kept records are held against head; empty where base is no branch."""
 
 
 class Baseline(Value):
@@ -55,6 +58,8 @@ class Baseline(Value):
     """Whether what is stored is ignored, so that base's history grows where nothing changes."""
     merges: bool = False
     """Whether shards have made the runs."""
+    branch: str = ""
+    """The base branch whose commit this is; empty where it may not speak for one."""
 
 
 class RunShard(Value):
@@ -128,7 +133,7 @@ def plan_for(event: Event, inputs: Inputs) -> Plan:
     plan = _asked(event, inputs.mode)
     if isinstance(plan, Evaluate) and inputs.base is not None:
         revisions = Revisions(head=plan.revisions.head, base=inputs.base)
-        plan = plan.model_copy(update={"revisions": revisions})
+        plan = plan.model_copy(update={"revisions": revisions, "base_branch": ""})
     return plan if inputs.shard is None else _part(plan, inputs.shard)
 
 
@@ -152,7 +157,7 @@ def _asked(event: Event, mode: Mode) -> Plan:
             return _evaluate(event)
         case Mode.BASELINE:
             head = WORKTREE if isinstance(event, Local) else HEAD
-            return Baseline(head=head, fresh=isinstance(event, Schedule))
+            return Baseline(head=head, fresh=isinstance(event, Schedule), branch=_branch_of(event))
         case Mode.PUBLISH:
             return _publish(event)
         case Mode.MERGE:
@@ -168,7 +173,7 @@ def _merge(event: Event) -> Plan:
         )
     plan = _usual(event)
     if isinstance(plan, Baseline):  # what shards made may come from the store
-        return Baseline(head=plan.head, merges=True)
+        return Baseline(head=plan.head, merges=True, branch=plan.branch)
     if isinstance(plan, Evaluate):
         return plan.model_copy(update={"merges": True})
     return plan
@@ -196,12 +201,12 @@ def _usual(event: Event) -> Plan:
     match event:
         case Dispatch(reviewed=Reviewed()):
             return _evaluate(event)
-        case Push() if not event.ref.startswith("refs/heads/"):
+        case Push() if not event.ref.startswith(BRANCH):
             return Skip(reason=f"{event.ref} is no branch, so there is nothing to compare it with")
-        case Push() | Dispatch() if event.ref == f"refs/heads/{event.default_branch}":
-            return Baseline(head=HEAD)
+        case Push() | Dispatch() if event.ref == f"{BRANCH}{event.default_branch}":
+            return Baseline(head=HEAD, branch=event.default_branch)
         case Schedule():
-            return Baseline(head=HEAD, fresh=True)
+            return Baseline(head=HEAD, fresh=True, branch=_branch_of(event))
         case WorkflowRun():
             return _publish(event)
     return _evaluate(event)
@@ -222,12 +227,14 @@ def _evaluate(event: Event) -> Plan:
                 may_write=not event.from_fork,
                 labelled=ACCEPT_LABEL in event.labels,
                 accepting=event.sender if event.labeled == ACCEPT_LABEL else None,
+                base_branch=event.base_branch,
             )
         case MergeGroup():
             return Evaluate(
                 revisions=Revisions(head=HEAD, base=event.base_sha),
                 check_sha=event.head_sha,
                 queued=event.pull_request,
+                base_branch=event.base_branch,
             )
         case Dispatch(reviewed=Reviewed() as one):
             return Evaluate(
@@ -235,9 +242,13 @@ def _evaluate(event: Event) -> Plan:
                 pull_request=one.pull_request,
                 check_sha=one.head_sha,
                 reviewed=True,
+                base_branch=event.default_branch,
             )
         case Push() | Dispatch():
-            return Evaluate(revisions=Revisions(head=HEAD, branched_from=event.default_branch))
+            return Evaluate(
+                revisions=Revisions(head=HEAD, branched_from=event.default_branch),
+                base_branch=event.default_branch,
+            )
         case Local():
             return Evaluate(revisions=Revisions(head=WORKTREE))
         case WorkflowRun():
@@ -246,6 +257,13 @@ def _evaluate(event: Event) -> Plan:
                 "may write: leave `mode` out, and the report of the other workflow is posted"
             )
     return Evaluate(revisions=Revisions(head=HEAD))
+
+
+def _branch_of(event: Event) -> str:
+    """The branch whose own commit the event is of: a pull request speaks for none."""
+    if isinstance(event, Push | Dispatch | Schedule) and event.ref.startswith(BRANCH):
+        return event.ref.removeprefix(BRANCH)
+    return ""
 
 
 def _publish(event: Event) -> Plan:

@@ -4,7 +4,7 @@ A record holds what the last runs of a case came to, over base's commits: no tex
 copies of a record that grew apart can be put together again, in any order.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from math import lgamma, log
 from typing import Annotated, Final, Literal, NamedTuple
 
@@ -124,6 +124,25 @@ class History(Value):
 
     schema_: Literal["gradegate/history/v1"] = Field(default=HISTORY_SCHEMA, alias="schema")
     records: dict[str, Record] = Field(default_factory=dict)
+
+    @property
+    def commits(self) -> frozenset[str]:
+        """All whose runs these are."""
+        return frozenset(one.commit for record in self.records.values() for one in record.jobs)
+
+    def of(self, commits: Collection[str]) -> "History":
+        """Without the runs of other commits."""
+        cut = {
+            key: tuple(one for one in record.jobs if one.commit in commits)
+            for key, record in self.records.items()
+        }
+        return History(
+            records={
+                key: self.records[key].model_copy(update={"jobs": jobs})
+                for key, jobs in cut.items()
+                if jobs
+            }
+        )
 
     def plus(self, other: "History") -> "History":
         """Both of them."""

@@ -93,9 +93,9 @@ def _operations() -> tuple[Operation, ...]:
 
 
 def _pattern(path: str) -> re.Pattern[str]:
-    """A placeholder is one segment; the path of a file in the repository is several."""
+    """A placeholder is one segment; a file's path and a reference at the end are several."""
     named = re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(path))
-    return re.compile(named.replace("(?P<path>[^/]+)", "(?P<path>.+)"))
+    return re.compile(re.sub(r"\(\?P<(path|ref)>\[\^/\]\+\)$", r"(?P<\1>.+)", named))
 
 
 def _json_schema(node: Any) -> Any:

@@ -10,6 +10,8 @@ from typing import Any, Literal
 JOB_TOKEN = "ghs_the_job"  # noqa: S105 - opens nothing but the stand-in
 PERSONAL_TOKEN = "ghp_a_person"  # noqa: S105 - same
 
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
 Level = Literal["none", "read", "write"]
 LEVELS: tuple[Level, ...] = ("none", "read", "write")
 
@@ -99,6 +101,17 @@ class Status:
 
 
 @dataclass
+class GitData:
+    """The git database, as far as it was written through the API; of a branch the last commit."""
+
+    blobs: dict[str, bytes] = field(default_factory=dict)
+    trees: dict[str, dict[str, str]] = field(default_factory=lambda: {EMPTY_TREE: {}})
+    """Blobs by path, of the trees there are."""
+    tree_of: dict[str, str] = field(default_factory=dict)
+    branches: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
 class State:
     """One repository and who may do what in it."""
 
@@ -125,6 +138,7 @@ class State:
     commits: set[str] = field(default_factory=set)
     parents: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of the commits that have any."""
+    git: GitData = field(default_factory=GitData)
     files: dict[tuple[str, str], str] = field(default_factory=dict)
     """Their text by branch or commit, and path."""
     runs: dict[int, str] = field(default_factory=dict)

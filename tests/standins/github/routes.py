@@ -1,67 +1,12 @@
 """What each operation does to the state, and answers."""
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
-from tests.standins.github import limits
+from tests.standins.github import git_data, limits
 from tests.standins.github.answer import Answer, forbidden, invalid, not_found
-from tests.standins.github.model import (
-    Actor,
-    CheckRun,
-    Comment,
-    Level,
-    PullRequest,
-    State,
-    Status,
-    now,
-)
-from tests.standins.github.views import Views, page
-
-T = TypeVar("T")
-
-REPO = "/repos/{owner}/{repo}"
-
-
-@dataclass(frozen=True)
-class Request:
-    """A request that is in order, and who it is from."""
-
-    state: State
-    views: Views
-    actor: Actor
-    url: str
-    values: Mapping[str, str]
-    query: dict[str, str]
-    body: dict[str, Any]
-
-    def pages(self, items: Iterable[Any]) -> Answer:
-        """One page of a list."""
-        part = page(list(items), self.url, self.query)
-        return Answer(200, part.items, {"Link": part.link} if part.link else {})
-
-    def number(self, name: str) -> int:
-        """A number in the path; what is none leads nowhere."""
-        if not self.values[name].isdecimal():
-            raise not_found()
-        return int(self.values[name])
-
-    def pull(self, name: str = "issue_number") -> PullRequest:
-        """The pull request that the path names."""
-        return _found(self.state.pulls, self.number(name))
-
-    def shown(self, run: CheckRun) -> dict[str, Any]:
-        """A check run as the answer has it."""
-        return self.views.check_run(run, names_app=self.state.names_apps)
-
-    def commit(self, sha: str) -> str:
-        """The commit, if the repository has it."""
-        if sha not in self.state.commits:
-            raise invalid(f"No commit found for SHA: {sha}")
-        return sha
-
-
-Handler = Callable[[Request], Answer]
+from tests.standins.github.model import CheckRun, Comment, Status, now
+from tests.standins.github.request import REPO, Request, Routes, found
 
 
 def answer(operation: str, request: Request) -> Answer:
@@ -74,13 +19,6 @@ def answer(operation: str, request: Request) -> Answer:
     if permission is not None and not request.state.allows(permission, level):
         raise forbidden()
     return handler(request)
-
-
-def _found(things: Mapping[int, T], number: int) -> T:
-    try:
-        return things[number]
-    except KeyError:
-        raise not_found() from None
 
 
 def _user(request: Request) -> Answer:
@@ -104,25 +42,25 @@ def _create_comment(request: Request) -> Answer:
 
 
 def _get_comment(request: Request) -> Answer:
-    comment = _found(request.state.comments, request.number("comment_id"))
+    comment = found(request.state.comments, request.number("comment_id"))
     return Answer(200, request.views.comment(comment))
 
 
 def _edit_comment(request: Request) -> Answer:
-    comment = _found(request.state.comments, request.number("comment_id"))
+    comment = found(request.state.comments, request.number("comment_id"))
     limits.check_comment(request.body["body"])
     comment.body, comment.updated_at = request.body["body"], now()
     return Answer(200, request.views.comment(comment))
 
 
 def _delete_comment(request: Request) -> Answer:
-    comment = _found(request.state.comments, request.number("comment_id"))
+    comment = found(request.state.comments, request.number("comment_id"))
     del request.state.comments[comment.id]
     return Answer(204)
 
 
 def _react(request: Request) -> Answer:
-    comment = _found(request.state.comments, request.number("comment_id"))
+    comment = found(request.state.comments, request.number("comment_id"))
     content = request.body["content"]
     comment.reactions.append(content)
     shown = {"id": next(request.state.ids), "content": content, "created_at": now()}
@@ -148,7 +86,7 @@ def _create_check(request: Request) -> Answer:
 
 
 def _update_check(request: Request) -> Answer:
-    run = _found(request.state.check_runs, request.number("check_run_id"))
+    run = found(request.state.check_runs, request.number("check_run_id"))
     if _app(request) != run.app_slug:
         raise forbidden("check run can only be modified by the GitHub App that created it.")
     limits.check_output(request.body.get("output", {}))
@@ -189,12 +127,12 @@ def _change(run: CheckRun, body: Mapping[str, Any]) -> None:
 
 
 def _get_check(request: Request) -> Answer:
-    run = _found(request.state.check_runs, request.number("check_run_id"))
+    run = found(request.state.check_runs, request.number("check_run_id"))
     return Answer(200, request.shown(run))
 
 
 def _list_annotations(request: Request) -> Answer:
-    run = _found(request.state.check_runs, request.number("check_run_id"))
+    run = found(request.state.check_runs, request.number("check_run_id"))
     return request.pages(run.annotations)
 
 
@@ -260,13 +198,6 @@ def _permission(request: Request) -> Answer:
     return Answer(200, shown)
 
 
-def _get_commit(request: Request) -> Answer:
-    sha = request.values["commit_sha"]
-    if sha not in request.state.commits:
-        raise not_found()
-    return Answer(200, request.views.commit(sha, request.state.parents.get(sha, ())))
-
-
 def _get_file(request: Request) -> Answer:
     path = request.values["path"]
     text = request.state.files.get((request.query.get("ref", "main"), path))
@@ -277,12 +208,12 @@ def _get_file(request: Request) -> Answer:
 
 def _get_run(request: Request) -> Answer:
     number = request.number("run_id")
-    return Answer(200, request.views.run(number, _found(request.state.runs, number)))
+    return Answer(200, request.views.run(number, found(request.state.runs, number)))
 
 
 def _rerun(request: Request) -> Answer:
     number = request.number("run_id")
-    if _found(request.state.runs, number) != "completed":
+    if found(request.state.runs, number) != "completed":
         raise forbidden("This workflow is already running")
     request.state.reruns.append(number)
     return Answer(201, {})
@@ -299,7 +230,7 @@ def _pulls_of_commit(request: Request) -> Answer:
     return request.pages(request.views.pull(pull) for pull in pulls)
 
 
-ROUTES: Mapping[str, tuple[str | None, Level, Handler]] = {
+ROUTES: Routes = {
     "get /user": (None, "none", _user),
     f"get {REPO}/issues/{{issue_number}}/comments": ("pull-requests", "read", _list_comments),
     f"post {REPO}/issues/{{issue_number}}/comments": ("pull-requests", "write", _create_comment),
@@ -320,8 +251,8 @@ ROUTES: Mapping[str, tuple[str | None, Level, Handler]] = {
     f"get {REPO}/pulls/{{pull_number}}": ("pull-requests", "read", _get_pull),
     f"get {REPO}/commits/{{commit_sha}}/pulls": ("pull-requests", "read", _pulls_of_commit),
     f"get {REPO}/collaborators/{{username}}/permission": (None, "none", _permission),
-    f"get {REPO}/git/commits/{{commit_sha}}": ("contents", "read", _get_commit),
     f"get {REPO}/contents/{{path}}": ("contents", "read", _get_file),
     f"get {REPO}/actions/runs/{{run_id}}": ("actions", "read", _get_run),
     f"post {REPO}/actions/runs/{{run_id}}/rerun": ("actions", "write", _rerun),
+    **git_data.ROUTES,
 }

@@ -20,6 +20,7 @@ from tests.standins.github.model import (
     State,
     Status,
 )
+from tests.standins.github.request import Request
 from tests.standins.github.server import Received, Server
 from tests.standins.github.views import Views
 
@@ -103,6 +104,18 @@ class GitHubStandIn:
         """Have a file on a branch."""
         self.state.files[ref, path] = text
 
+    def add_branch(self, name: str, sha: str, *parents: str) -> None:
+        """Have a branch that ends in this commit."""
+        self.state.git.branches[name] = self.add_commit(sha, *parents)
+
+    def put_data(self, branch: str, path: str, content: bytes) -> None:
+        """Have a file on a branch that exists, whoever put it there."""
+        git = self.state.git
+        tree = git.tree_of[git.branches[branch]]
+        blob = f"{len(git.blobs):040x}"
+        git.blobs[blob] = content
+        git.trees[tree] = {**git.trees[tree], path: blob}
+
     def add_pull_request(
         self,
         number: int = 1,
@@ -169,6 +182,14 @@ class GitHubStandIn:
         with self.state.lock:
             return [status for status in self.state.statuses if status.sha == sha]
 
+    def data(self, branch: str, path: str) -> str | None:
+        """A file's text at the end of a branch."""
+        git = self.state.git
+        with self.state.lock:
+            sha = git.branches.get(branch)
+            blob = git.trees[git.tree_of[sha]].get(path) if sha else None
+            return git.blobs[blob].decode() if blob else None
+
     def asked(self, method: str, ending: str = "") -> Sequence[Received]:
         """The requests with this method whose path ends so."""
         return [r for r in self.requests if r.method == method and r.path.endswith(ending)]
@@ -214,7 +235,7 @@ class GitHubStandIn:
         if problems := found.operation.problems(received.query, received.body):
             text = "; ".join(problems)
             raise Refused(message(422, f"Invalid request.\n\n{text}"), text)
-        request = routes.Request(
+        request = Request(
             self.state,
             self._views,
             actor,

@@ -6,7 +6,7 @@ URLs are built from the server's own address: PyGithub follows no others.
 from base64 import b64encode
 from typing import Any, NamedTuple
 
-from tests.standins.github.model import CheckRun, Comment, Event, PullRequest, Status
+from tests.standins.github.model import EMPTY_TREE, CheckRun, Comment, Event, PullRequest, Status
 
 
 class Views:
@@ -106,11 +106,23 @@ class Views:
             },
         }
 
-    def commit(self, sha: str, parents: tuple[str, ...]) -> dict[str, Any]:
+    def git(self, kind: str, sha: str) -> str:
+        return f"{self._repo}/git/{kind}/{sha}"
+
+    def branch(self, name: str, sha: str) -> dict[str, Any]:
+        return {
+            "ref": f"refs/heads/{name}",
+            "url": f"{self._repo}/git/refs/heads/{name}",
+            "object": {"type": "commit", "sha": sha, "url": self.git("commits", sha)},
+        }
+
+    def commit(self, sha: str, parents: tuple[str, ...], tree: str = EMPTY_TREE) -> dict[str, Any]:
         url = f"{self._repo}/git/commits"
         return {
             "sha": sha,
             "url": f"{url}/{sha}",
+            "html_url": f"{self._site}/commit/{sha}",
+            "tree": {"sha": tree, "url": self.git("trees", tree)},
             "parents": [{"sha": parent, "url": f"{url}/{parent}"} for parent in parents],
         }
 

@@ -106,8 +106,15 @@ PLAIN = PullRequest(number=7, head_sha="b" * 40, base_sha="a" * 40, base_branch=
         ),
         (
             "merge_group",
-            {"merge_group": {"head_sha": "c" * 40, "base_sha": "a" * 40, "head_ref": QUEUED}},
-            MergeGroup(head_sha="c" * 40, base_sha="a" * 40, pull_request=104),
+            {
+                "merge_group": {
+                    "head_sha": "c" * 40,
+                    "base_sha": "a" * 40,
+                    "base_ref": "refs/heads/main",
+                    "head_ref": QUEUED,
+                }
+            },
+            MergeGroup(head_sha="c" * 40, base_sha="a" * 40, base_branch="main", pull_request=104),
         ),
         (
             "workflow_run",
@@ -129,7 +136,7 @@ PLAIN = PullRequest(number=7, head_sha="b" * 40, base_sha="a" * 40, base_branch=
             {"inputs": None, "repository": REPOSITORY},
             Dispatch(ref="refs/heads/main", default_branch="main"),
         ),
-        ("schedule", {"schedule": "0 3 * * *"}, Schedule()),
+        ("schedule", {"schedule": "0 3 * * *"}, Schedule(ref="refs/heads/main")),
     ],
 )
 def test_a_payload_becomes_a_typed_event(

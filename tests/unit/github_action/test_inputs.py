@@ -20,6 +20,7 @@ def test_nothing_given_leaves_the_word_to_the_settings_file() -> None:
         "mode": Mode.AUTO,
         "check_name": "gradegate",
         "shards_dir": ".gradegate/shards",
+        "data_branch": "gradegate-data",
         "working_directory": ".",
         "report_dir": ".gradegate/report",
     }

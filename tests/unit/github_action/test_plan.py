@@ -44,7 +44,7 @@ PUSH = Push(ref="refs/heads/main", default_branch="main")
 BRANCH = Push(ref="refs/heads/feature", default_branch="main")
 TAG = Push(ref="refs/tags/v1", default_branch="main")
 DELETED = Push(ref="refs/heads/feature", default_branch="main", deleted=True)
-QUEUE = MergeGroup(head_sha="c", base_sha="a")
+QUEUE = MergeGroup(head_sha="c", base_sha="a", base_branch="main")
 QUEUED = QUEUE.model_copy(update={"pull_request": 7})
 RUN_OF_PULL = WorkflowRun(
     event="pull_request", head_sha="b", head_branch="feature", head_owner="guest"
@@ -61,19 +61,25 @@ MERGE = Mode.MERGE
 PART = Shard(number=2, total=8)
 
 OF_PULL = Evaluate(
-    revisions=Revisions(head=HEAD, merge_of="b", branched_from="a"), pull_request=7, check_sha="b"
+    revisions=Revisions(head=HEAD, merge_of="b", branched_from="a"),
+    pull_request=7,
+    check_sha="b",
+    base_branch="main",
 )
 OF_REVIEWED = Evaluate(
     revisions=Revisions(head="b" * 40, branched_from="main"),
     pull_request=7,
     check_sha="b" * 40,
     reviewed=True,
+    base_branch="main",
 )
 OF_LABELLED = OF_PULL.model_copy(update={"labelled": True})
-OF_QUEUE = Evaluate(revisions=Revisions(head=HEAD, base="a"), check_sha="c")
-FROM_DEFAULT = Evaluate(revisions=Revisions(head=HEAD, branched_from="main"))
+OF_QUEUE = Evaluate(revisions=Revisions(head=HEAD, base="a"), check_sha="c", base_branch="main")
+FROM_DEFAULT = Evaluate(revisions=Revisions(head=HEAD, branched_from="main"), base_branch="main")
 HERE = Evaluate(revisions=Revisions(head=WORKTREE))
 MEASURED = Baseline(head=HEAD)
+OF_MAIN = Baseline(head=HEAD, branch="main")
+OF_FEATURE = Baseline(head=HEAD, branch="feature")
 MEASURED_ANEW = Baseline(head=HEAD, fresh=True)
 POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
 
@@ -94,12 +100,12 @@ POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
         (REVIEWED, AUTO, OF_REVIEWED),
         (REVIEWED, EVALUATE, OF_REVIEWED),
         (REVIEWED, MERGE, OF_REVIEWED.model_copy(update={"merges": True})),
-        (PUSH, AUTO, MEASURED),
+        (PUSH, AUTO, OF_MAIN),
         (PUSH, EVALUATE, FROM_DEFAULT),
-        (PUSH, BASELINE, MEASURED),
+        (PUSH, BASELINE, OF_MAIN),
         (BRANCH, AUTO, FROM_DEFAULT),
         (BRANCH, EVALUATE, FROM_DEFAULT),
-        (BRANCH, BASELINE, MEASURED),
+        (BRANCH, BASELINE, OF_FEATURE),
         (TAG, EVALUATE, FROM_DEFAULT),
         (TAG, BASELINE, MEASURED),
         (QUEUE, AUTO, OF_QUEUE),
@@ -110,14 +116,19 @@ POSTED = Publish(head_sha="b", head_branch="feature", head_owner="guest")
         (OPEN, PUBLISH, PublishAgain(check_sha="b", pull_request=7)),
         (QUEUE, PUBLISH, PublishAgain(check_sha="c", pull_request=None)),
         (BRANCH, PUBLISH, PublishAgain(check_sha=None, pull_request=None)),
-        (DISPATCH, AUTO, MEASURED),
+        (DISPATCH, AUTO, OF_MAIN),
         (DISPATCH, EVALUATE, FROM_DEFAULT),
         (DISPATCH_BRANCH, AUTO, FROM_DEFAULT),
-        (DISPATCH_BRANCH, BASELINE, MEASURED),
+        (DISPATCH_BRANCH, BASELINE, OF_FEATURE),
         (Schedule(), AUTO, MEASURED_ANEW),
         (Schedule(), EVALUATE, Evaluate(revisions=Revisions(head=HEAD))),
         (Schedule(), BASELINE, MEASURED_ANEW),
         *((COMMENT, mode, ANSWERED) for mode in Mode),
+        (
+            Schedule(ref="refs/heads/main"),
+            AUTO,
+            Baseline(head=HEAD, fresh=True, branch="main"),
+        ),
         (Local(), AUTO, HERE),
         (Local(), EVALUATE, HERE),
         (Local(), BASELINE, Baseline(head=WORKTREE)),
@@ -180,11 +191,14 @@ def test_what_could_not_be_done_safely(event: Event, mode: Mode, said: str) -> N
 @pytest.mark.parametrize("event", [OPEN, FORK, QUEUE, BRANCH, DISPATCH_BRANCH, Local()])
 @pytest.mark.parametrize("base", ["origin/release", "none"])
 def test_a_base_that_is_asked_for_is_the_base(event: Event, base: str) -> None:
-    """All else stays as the event has it."""
+    """The base branch's records are not of it; all else stays as the event has it."""
     usual, asked = plan_for(event, Inputs()), plan_for(event, Inputs(base=base))
     assert isinstance(usual, Evaluate)
     assert asked == usual.model_copy(
-        update={"revisions": Revisions(head=usual.revisions.head, base=base)}
+        update={
+            "revisions": Revisions(head=usual.revisions.head, base=base),
+            "base_branch": "",
+        }
     )
 
 
@@ -204,12 +218,12 @@ def test_a_shard_runs_its_part_of_what_would_be_compared(event: Event) -> None:
     assert plan_for(event, Inputs(mode=MERGE)) == usual.model_copy(update={"merges": True})
 
 
-@pytest.mark.parametrize("event", [PUSH, DISPATCH, Schedule()])
+@pytest.mark.parametrize("event", [PUSH, DISPATCH, Schedule(ref="refs/heads/main")])
 def test_a_baseline_is_measured_in_parts_too(event: Event) -> None:
     """More than once, as one that is measured whole."""
     part = RunShard(revisions=Revisions(head=HEAD, base=NO_BASE), shard=PART, keeps=True)
     assert plan_for(event, Inputs(shard=PART)) == part
-    assert plan_for(event, Inputs(mode=MERGE)) == Baseline(head=HEAD, merges=True)
+    assert plan_for(event, Inputs(mode=MERGE)) == Baseline(head=HEAD, merges=True, branch="main")
 
 
 @pytest.mark.parametrize("event", [CLOSED, TAG, DELETED])

@@ -42,6 +42,17 @@ def test_the_oldest_go_first() -> None:
     assert kept.jobs == long.jobs[-LONGEST // 2 :]
 
 
+def test_runs_of_other_commits_are_left_out() -> None:
+    """A record of which nothing stays goes as a whole."""
+    jobs = record("11", "01").jobs
+    ours, theirs = jobs[0]._replace(commit="a"), jobs[1]._replace(commit="b")
+    both = record().model_copy(update={"jobs": (ours, theirs)})
+    history = History(records={"k": both, "other": both.model_copy(update={"jobs": (theirs,)})})
+    assert history.commits == {"a", "b"}
+    kept = history.of({"a"})
+    assert [(key, one.jobs) for key, one in kept.records.items()] == [("k", (ours,))]
+
+
 def test_a_change_for_good_begins_anew() -> None:
     """Whichever way it goes; what still varies as it did stays one record."""
     assert record(*["11"] * 10, *["00"] * 4).since_change().tally == PassCount(0, 8)

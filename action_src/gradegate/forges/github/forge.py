@@ -1,11 +1,13 @@
 """GitHub: one check and one comment per check name, and what the API says of a pull request."""
 
+from collections.abc import Collection
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from gradegate.forges.github import lookups
 from gradegate.forges.github.checks import Check
 from gradegate.forges.github.comments import StickyComment
+from gradegate.forges.github.data_branch import Change, DataBranch
 from gradegate.forges.github.refusals import or_skipped
 from gradegate.model.errors import ForgeError
 from gradegate.ports import (
@@ -137,6 +139,33 @@ class GitHubForge:
             needs="contents: read",
         )
 
+    def among_ancestors(self, branch: str, commits: Collection[str]) -> frozenset[str] | Skipped:
+        """Those of the commits that are on a branch; ones far back may be missing."""
+        return or_skipped(
+            f"the commits of {branch}",
+            lambda: lookups.among_ancestors(self._repository, branch, commits),
+            needs="contents: read",
+        )
+
+    def data(self, branch: str, path: str) -> str | Skipped | None:
+        """A file's text on a branch that only keeps data, or None where it has none."""
+        return or_skipped(
+            f"{path} of {branch}",
+            lambda: self._data_branch(branch).read(path),
+            needs="contents: read",
+        )
+
+    def change_data(self, branch: str, path: str, change: Change, message: str) -> Posted | Skipped:
+        """Put there what `change` makes of what is there, whoever else does so meanwhile."""
+        return or_skipped(
+            f"{path} of {branch}",
+            lambda: self._data_branch(branch).change(path, change, message),
+            needs="contents: write",
+        )
+
+    def _data_branch(self, name: str) -> DataBranch:
+        return DataBranch(self._repository, name, self._seconds_between_writes)
+
     def label_set(self, pull_request: int, label: str) -> LabelSet | Skipped | None:
         """Who set the label last, or None where it is not on the pull request (any more)."""
         return or_skipped(
@@ -216,6 +245,11 @@ class ReadOnlyForge(GitHubForge):
 
     def close_left_behind(self, sha: str, output: CheckOutput) -> None:
         """Nothing is closed."""
+
+    def change_data(self, branch: str, path: str, change: Change, message: str) -> Skipped:
+        """Nothing is changed."""
+        del branch, path, change, message
+        return Skipped("")
 
     def comment(self, pull_request: int, body: str, *, create: bool) -> Skipped:
         """Nothing is posted."""

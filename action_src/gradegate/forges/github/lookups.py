@@ -1,7 +1,8 @@
 """What GitHub's API says of pull requests, comments and people, and what people ask for there."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from gradegate.ports import CommentNow, LabelSet, Posted, PullRequestNow, Reaction
@@ -11,6 +12,8 @@ if TYPE_CHECKING:
     from github.Repository import Repository
 
 DELETED_ACCOUNT = "ghost"
+MOST_COMMITS = 1_000
+"""Of a branch that are looked at: ten requests."""
 _SHA = re.compile(r"[0-9a-f]{40}")
 _NO_SUCH_COMMIT = (404, 409, 422)
 
@@ -57,6 +60,19 @@ def parents(repository: "Repository", sha: str) -> tuple[str, ...]:
         if error.status in _NO_SUCH_COMMIT:
             return ()
         raise
+
+
+def among_ancestors(
+    repository: "Repository", branch: str, commits: Collection[str]
+) -> frozenset[str]:
+    """Those of the commits that are among the last ones of a branch."""
+    missing = set(commits)
+    latest = repository.get_commits(sha=branch) if missing else ()
+    for commit in islice(latest, MOST_COMMITS):
+        missing.discard(commit.sha)
+        if not missing:
+            break
+    return frozenset(commits) - missing
 
 
 def label_set(repository: "Repository", pull_request: int, label: str) -> LabelSet | None:
