@@ -133,7 +133,7 @@ bench-agents: $(READY) $(PARITY_READY) ## the whole job on a real agent, against
 pictures: $(BROWSER_READY) $(ACTIONLINT) ## photograph the demo's comment and page for the README and the docs; needs Chromium
 	rm -rf build/demo
 	$(BIN)/gradegate demo --out build/demo > /dev/null
-	$(BIN)/python docs/tools/picture.py build/demo/report/comment.md node_modules/github-markdown-css/github-markdown-light.css docs/images/comment.png 716
+	$(BIN)/python docs/tools/picture.py build/demo/report/comment.md node_modules/github-markdown-css/github-markdown-light.css docs/images/comment.png 764
 	$(BIN)/python docs/tools/page_pictures.py build/demo/report/report.html docs/images
 
 # uv is left out of the others: the image and this file install it first, to install the rest.
