@@ -109,13 +109,16 @@ def regressed(*cases: Mapping[str, Any], beside: int = 4, **more: Any) -> Report
 
 def _all_well() -> Report:
     criteria = [overall(TOOLS, 0.97, 0.97, "unchanged", interval=[-0.01, 0.01])]
-    return report(quiet(50), criteria=criteria)
+    found = {"case_passes": 0.07, "drops": {TOOLS: 0.1234, MATCH: 0.04}}
+    return report(quiet(50), criteria=criteria, would_find=found)
 
 
 def _flaky_only() -> Report:
     turn = a_turn("Weather?", base=said("Sunny."), head=said("It is sunny."))
     told = overall(MATCH, 0.9, 0.88, "uncertain", interval=[-0.08, 0.04], passes_to_settle=28)
-    return report([case("weather", {MATCH: FLAKY}, turn), *quiet(10)], criteria=[told])
+    found = {"case_passes": 0.07, "drops": {MATCH: None}}
+    cases = [case("weather", {MATCH: FLAKY}, turn), *quiet(10)]
+    return report(cases, criteria=[told], would_find=found)
 
 
 def _inconclusive() -> Report:

@@ -29,6 +29,7 @@ from gradegate.compare.gate import (
 from gradegate.compare.next_runs import confirmations, passes_made
 from gradegate.compare.no_base import with_sound_base
 from gradegate.compare.pairing import Pair
+from gradegate.compare.sensitivity import would_find
 from gradegate.compare.stored_base import refreshed, remarks
 from gradegate.compare.terms import Terms
 from gradegate.model.notice import Notice, notice
@@ -41,6 +42,7 @@ from gradegate.model.report import (
     Reason,
     ReasonKind,
     Verdict,
+    WouldFind,
 )
 from gradegate.model.result import CaseResult, Status
 from gradegate.model.runs import Runs, ScoredRun, SideRuns
@@ -63,6 +65,8 @@ class Comparison:
     """Those that hold now that it is known which suites have a base that works."""
     remarks: tuple[Notice, ...] = ()
     """What a reader should know of the runs."""
+    would_find: WouldFind | None = None
+    """What the runs could not have missed."""
 
 
 def compare(terms: Terms, runs: Runs, history: BaseHistory = NO_HISTORY) -> Comparison:
@@ -73,7 +77,7 @@ def compare(terms: Terms, runs: Runs, history: BaseHistory = NO_HISTORY) -> Comp
     terms, runs = with_sound_base(terms, refreshed(runs))
     paired = [paired_results(pair, runs.base, runs.head, settled) for pair in terms.pairs]
     results = [one for own in paired for one in own]
-    criteria, doubtful = _criteria(results, terms, runs)
+    criteria, doubtful, found = _criteria(results, terms, runs)
     budgets = terms.gate.budget
     cases = with_causes(
         [_case(pair, own, terms, runs) for pair, own in zip(terms.pairs, paired, strict=True)],
@@ -98,13 +102,14 @@ def compare(terms: Terms, runs: Runs, history: BaseHistory = NO_HISTORY) -> Comp
         ),
         remarks=(*told, *(probably_worse(results) if terms.gate.warn else ())),
         terms=terms,
+        would_find=found,
     )
 
 
 def _criteria(
     results: Sequence[PairedResult], terms: Terms, runs: Runs
-) -> tuple[tuple[CriterionComparison, ...], frozenset[str]]:
-    """The criteria over all cases, and those that missing scores leave open."""
+) -> tuple[tuple[CriterionComparison, ...], frozenset[str], WouldFind | None]:
+    """The criteria over all cases, those that missing scores leave open, and what is found."""
     grouped = by_criterion(results, terms.quarantined)
     shifts = shifts_of(grouped, runs.base, runs.head)
     worst = worst_shifts_of(grouped, runs.base, runs.head)
@@ -112,6 +117,7 @@ def _criteria(
     return (
         compare_criteria(grouped, shifts, terms.gate, look=look),
         may_have_regressed(shifts, worst, terms.gate, look=look),
+        would_find(terms, shifts, look=look),
     )
 
 

@@ -6,6 +6,7 @@ suspects are corrected for being several; one that can no longer reach the level
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from math import comb
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -55,6 +56,25 @@ def smallest_confirm_runs(alpha: float, suspects: int = 1) -> int:
     """The fewest runs a side that can confirm one broken case among so many suspects."""
     level = alpha * CASE_SHARE / suspects
     return next(runs for runs in range(1, 1_000) if FULL_COST * 0.25**runs <= level)
+
+
+def chance_confirmed(rate: float, alpha: float, confirm_runs: int) -> float:
+    """How likely a lone suspect is confirmed that always passes on base, and so often on head."""
+    level = alpha * CASE_SHARE
+    _, early, full = _design(level, 1, confirm_runs)
+    most = max((k for k in range(full + 1) if _full_p(full, k, full) <= level), default=-1)
+    found = _at_most(most, full, rate)
+    if full >= HOPELESS_PAIRS:
+        found -= rate**HOPELESS_PAIRS * _at_most(most - HOPELESS_PAIRS, full - HOPELESS_PAIRS, rate)
+    if early < full:
+        found += (1 - rate) ** early * (1 - _at_most(most, full - early, rate))
+    return found
+
+
+def _at_most(passed: int, runs: int, rate: float) -> float:
+    return sum(
+        comb(runs, k) * rate**k * (1 - rate) ** (runs - k) for k in range(min(passed, runs) + 1)
+    )
 
 
 def _walk(suspects: Sequence[Suspect], level: float, most: int) -> Settled:

@@ -62,6 +62,10 @@ class CriterionShift:
     p_better: float | None = None
     method: Literal["exact", "drawn", "normal"] | None = None
     scale: Scale = UNIT
+    noise: float = 0.0
+    """The standard deviation of one run of a case on a side, as the differences tell it."""
+    all_or_nothing: bool = False
+    """Whether every score is the best or the worst."""
 
     @property
     def drop(self) -> float:
@@ -116,7 +120,22 @@ def compare_criterion(base: Scores, head: Scores, *, scale: Scale = UNIT) -> Cri
         p_better=better,
         method=chance.method,
         scale=scale,
+        noise=_noise(groups),
+        all_or_nothing=all(
+            bool(np.isin(side, (scale.low, scale.high)).all())
+            for group in groups
+            for side in (group.base, group.head)
+        ),
     )
+
+
+def _noise(groups: Sequence[Group]) -> float:
+    """How much one run differs from the next; a mean over several runs differs less."""
+    import numpy as np
+
+    each = [g.differences() / sqrt(1 / g.shape[0] + 1 / g.shape[1]) for g in groups]
+    every = np.concatenate(each)
+    return float(every.std(ddof=1)) if len(every) > 1 else 0.0
 
 
 def t_interval(differences: NDArray[np.float64]) -> tuple[float, float] | None:

@@ -15,6 +15,7 @@ job goes on where it was.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import comb
 from typing import TypeAlias
 
 from gradegate.compare.stats.exact import Count
@@ -126,6 +127,14 @@ def screen(suspect: Suspect) -> Confirmation | RunRequest | None:
     certain = min(SCREEN_PASSES - passed, SCREEN_FAILS - failed)
     request = suspect.request("head", Role.SCREEN, len(suspect.screen) + certain)
     return _unless_lost(suspect, suspect.screen, request)
+
+
+def chance_stays(rate: float) -> float:
+    """How likely a suspect that passes so often on head fails the screen, and stays a suspect."""
+    return sum(
+        comb(SCREEN_FAILS - 1 + passes, passes) * rate**passes * (1 - rate) ** SCREEN_FAILS
+        for passes in range(SCREEN_PASSES)
+    )
 
 
 def _unless_lost(

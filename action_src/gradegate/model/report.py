@@ -287,6 +287,15 @@ class Touched(Value):
     """Of how many cases that were run."""
 
 
+class WouldFind(Value):
+    """What a run would have found nine times in ten, if it had been there."""
+
+    case_passes: float | None = Field(default=None, ge=0, le=1)
+    """A single case that always passed on base, and now passes so often or less."""
+    drops: dict[str, float | None] = Field(default_factory=dict)
+    """By criterion, a drop of its mean by so much. None: no drop that there can be."""
+
+
 class Report(Value):
     """The `report.json` file."""
 
@@ -298,6 +307,8 @@ class Report(Value):
     cases: tuple[CaseComparison, ...] = ()
     touched: tuple[Touched, ...] = Field(default=(), exclude_if=not_)
     """What of the agent's definition the pull request changes, where that could be told."""
+    would_find: WouldFind | None = Field(default=None, exclude_if=is_none)
+    """What the run could not have missed, where that can be told."""
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()
     notices: tuple[Notice, ...] = Field(default=(), exclude_if=not_)

@@ -232,6 +232,7 @@ def _report(
         head=_head_side(prepared),
         criteria=comparison.criteria,
         cases=comparison.cases,
+        would_find=comparison.would_find,
         usage=runner.usage,
         warnings=texts_of(told),
         notices=told,

@@ -40,6 +40,7 @@ def compare_results(base: Results, head: Results, gate: Gate | None = None) -> R
         head=HeadSide(commit=head.commit, fingerprint=head.fingerprint),
         criteria=comparison.criteria,
         cases=comparison.cases,
+        would_find=comparison.would_find,
         usage=head.usage,
         warnings=texts_of(told),
         notices=told,

@@ -87,6 +87,28 @@ def unsettled(report: Report, words: Locale) -> str:
     return words.some("unsettled", len(passes), runs=runs)
 
 
+def would_find(report: Report, words: Locale) -> str:
+    """One line for what this run could have missed, by what it could not; empty: not known."""
+    known = report.would_find
+    if known is None:
+        return ""
+    found, sentences = [], []
+    drops = sorted(drop for drop in known.drops.values() if drop is not None)
+    if drops:
+        least, most = locales.score(drops[0]), locales.score(drops[-1])
+        key = "would_find.drop" if least == most else "would_find.drops"
+        found.append(words(key, least=least, most=most))
+    if known.case_passes is not None:
+        rate = locales.percent(round(100 * known.case_passes), 100)
+        found.append(words("would_find.case", rate=rate))
+    if found:
+        sentences.append(words("would_find", found=words.list(found)))
+    never = [name_of(name) for name, drop in known.drops.items() if drop is None]
+    if never:
+        sentences.append(words("would_find.no_drop", names=words.list(never)))
+    return words("list.sentences").join(sentences)
+
+
 def name_of(text: str) -> str:
     """A name on one line."""
     return clip(one_line(text), LONGEST_NAME)

@@ -52,7 +52,11 @@ def _print_scores(view: ReportView, console: "Console", words: Locale) -> None:
     """The tables, and what they cannot tell."""
     if view.criteria:
         console.print(_criteria(view.criteria, words))
-    for line, style in ((view.unsettled, "dim"), (view.untouched, "yellow")):
+    for line, style in (
+        (view.unsettled, "dim"),
+        (view.would_find, "dim"),
+        (view.untouched, "yellow"),
+    ):
         if line:
             _print_line(line, console, style)
     if view.efficiency:

@@ -20,7 +20,7 @@ from gradegate.report.escape import clip, one_line
 from gradegate.report.junit import FindingCase, Testsuites, suites_of
 from gradegate.report.links import NOWHERE, Links
 from gradegate.report.overview import TouchedView, touched_of, untouched_line
-from gradegate.report.scores import ScoreView, criterion_rows, unsettled
+from gradegate.report.scores import ScoreView, criterion_rows, unsettled, would_find
 from gradegate.report.sections import SectionView, Showing, section_views
 from gradegate.report.tables import EfficiencyView, efficiency_rows
 from gradegate.report.tally import tally_of
@@ -48,6 +48,8 @@ class ReportView:
     """One line for what of it no case came by."""
     unsettled: str
     """One line for what so few runs cannot tell."""
+    would_find: str
+    """One line for what this run could have missed."""
     efficiency: tuple[EfficiencyView, ...]
     """What a turn costs; apart from the scores, because it passes and fails nowhere."""
     efficiency_attention: bool
@@ -112,6 +114,7 @@ def build(
         touched=touched_of(report, words),
         untouched=untouched_line(report, words),
         unsettled=unsettled(report, words),
+        would_find=_remark(would_find(report, words)),
         efficiency=efficiency,
         efficiency_attention=any(row.attention for row in efficiency),
         sections=section_views(report.cases, showing, include_unchanged=include_unchanged),
