@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 from textwrap import wrap
 
 from gradegate import __version__, locales
+from gradegate.evalsets.agent_hints import VERTEX_VARIABLES, runs_in_test, uses_vertex
 from gradegate.evalsets.discover import discover_suites, find
 from gradegate.evalsets.project import load_all, read_project
 from gradegate.files.settings_toml import PYPROJECT, has_settings
@@ -26,6 +27,7 @@ _AGENT = "The folder of the ADK agent (root_agent, app or get_agent_async)."
 _EVALS = "Its eval sets: files, folders or globs; a folder takes in what is added later."
 _ENV = "All that the agent's process may see of the workflow's environment beside PATH and LANG."
 _REQUIREMENTS = "What the agent needs, installed apart for each side, so that a bump is tested too."
+_RUNS = "Runs of each case and side, as `num_runs` in the test_eval.py that calls AgentEvaluator."
 _NO_AGENT = "No agent was found for these eval sets: say how to run it, and take the `#` away."
 _EXAMPLE = Suite(name="weather", evals=("evals",))
 
@@ -42,12 +44,19 @@ def _block(root: Path, suite: Suite, *, complete: bool) -> str:
         lines += _option(_AGENT, f"agent = {_quoted(suite.agent)}")
     lines += _option(_EVALS, f"evals = {_listed(_patterns(root, suite))}")
     if suite.agent is not None:
-        lines += _option(_ENV, 'env = ["GOOGLE_API_KEY"]')
+        names = VERTEX_VARIABLES if uses_vertex(root, suite.agent) else (SECRET,)
+        lines += _option(_ENV, f"env = {_listed(names)}")
         lines += _requirements(root, suite.agent)
     else:
         lines = [f"# {_NO_AGENT}", *map(_commented, lines)]
     rest = (templates_dir() / "init" / "suite.toml").read_text(encoding="utf-8")
-    return "\n".join([*lines, rest if complete or suite.agent is None else ""])
+    shown = rest if complete or suite.agent is None else ""
+    runs = runs_in_test(root, suite.agent, suite.evals) if suite.agent else None
+    if runs and shown:
+        shown = shown.replace("#runs = 1\n", f"runs = {runs}\n")
+    elif runs:
+        lines += _option(_RUNS, f"runs = {runs}")
+    return "\n".join([*lines, shown])
 
 
 def _option(why: str, text: str) -> list[str]:
@@ -60,10 +69,15 @@ def _commented(line: str) -> str:
 
 def _requirements(root: Path, agent: str) -> list[str]:
     """The agent's own file by name; what lies further up is found without being named."""
-    file = PurePosixPath(agent) / "requirements.txt"
-    there = (root / file).is_file()
-    text = f"requirements = {_quoted(file.as_posix())}"
-    return _option(_REQUIREMENTS, text if there else f"#{text}")
+    own = PurePosixPath(agent)
+    for folder in (own, *own.parents):
+        for name in ("requirements.txt", PYPROJECT):
+            file = folder / name
+            if (root / file).is_file():
+                named = folder == own and name != PYPROJECT
+                text = f"requirements = {_quoted(file.as_posix())}"
+                return _option(_REQUIREMENTS, text if named else f"#{text}")
+    return []
 
 
 def _patterns(root: Path, suite: Suite) -> tuple[str, ...]:
@@ -98,6 +112,19 @@ COMMANDS = ".github/workflows/gradegate-commands.yml"
 SETTINGS = "gradegate.toml"
 CHECK = "gradegate"
 SECRET = "GOOGLE_API_KEY"  # noqa: S105 - a name, not a value
+_FOR_A_KEY = (
+    f"  1. Set the secret {SECRET}, a Gemini API key:",
+    f"       gh secret set {SECRET}",
+    "     Judges need it, and agents that name it in `env`; tool and text matching",
+    "     do without. For Vertex AI: GOOGLE_GENAI_USE_VERTEXAI in `env:` instead.",
+)
+_FOR_VERTEX = (
+    "  1. Agents here use Vertex AI. Set the variables that the workflow hands on:",
+    "       gh variable set GOOGLE_CLOUD_PROJECT",
+    "       gh variable set GOOGLE_CLOUD_LOCATION",
+    "     and sign in to Google Cloud in a step before gradegate's, for example with",
+    "     google-github-actions/auth. Judges use Vertex AI too.",
+)
 _PATIENCE = 15
 WIDTH = 80
 """Of a terminal."""
@@ -147,7 +174,7 @@ def init(options: Namespace, environ: Mapping[str, str]) -> int:
         _write(repo.top / name, name, text, force=options.force) for name, text in files.items()
     ]
     found = _found(repo.top, suites)
-    last = (*next_steps(_branch(repo)), *_can_go_red(repo.top))
+    last = (*next_steps(_branch(repo), _on_vertex(repo.top, suites)), *_can_go_red(repo.top))
     sys.stderr.write("\n".join((*told, *kept, "", *found, "", *last, "")))
     return 0
 
@@ -170,6 +197,7 @@ def contents(
 ) -> dict[str, str]:
     """Every file that is written, by its path from the repository's root."""
     holes = {
+        "__KEYS__": _keys(_on_vertex(repo.top, suites)),
         "__SHARD_NUMBERS__": ", ".join(map(str, range(1, (shards or 0) + 1))),
         "__SHARDS__": str(shards),
         "__DEFAULT_BRANCH__": _branch(repo),
@@ -186,6 +214,23 @@ def contents(
     return files
 
 
+def _on_vertex(root: Path, suites: Sequence[Suite]) -> set[bool]:
+    """Whether agents have their models from Vertex AI, from the Gemini API, or both."""
+    return {uses_vertex(root, suite.agent) for suite in suites if suite.agent} or {False}
+
+
+def _keys(on_vertex: set[bool]) -> str:
+    """The lines below the step's `env:`: what agents and judges have their models with."""
+    lines = []
+    if False in on_vertex:
+        secret = f"{SECRET}: ${{{{ secrets.{SECRET} }}}}"
+        lines.append(f"{secret} # judges, and the agents that name it in `env`")
+    if True in on_vertex:
+        lines.append('GOOGLE_GENAI_USE_VERTEXAI: "true" # judges too')
+        lines += [f"{name}: ${{{{ vars.{name} }}}}" for name in VERTEX_VARIABLES[1:3]]
+    return "\n          ".join(lines)
+
+
 def pinned_action(environ: Mapping[str, str]) -> str:
     """This version of the action by its commit, as far as GitHub can be asked for it."""
     tag = f"v{__version__}"
@@ -193,14 +238,11 @@ def pinned_action(environ: Mapping[str, str]) -> str:
     return f"{ACTION}@{sha} # {tag}" if sha else f"{ACTION}@{tag} {_UNPINNED}"
 
 
-def next_steps(branch: str) -> list[str]:
+def next_steps(branch: str, on_vertex: set[bool]) -> list[str]:
     """What is left to do by hand, in order."""
     return [
         "What to do next:",
-        f"  1. Set the secret {SECRET}, a Gemini API key:",
-        f"       gh secret set {SECRET}",
-        "     Judges need it, and agents that name it in `env`; tool and text matching",
-        "     do without. For Vertex AI instead, see `env:` of the step.",
+        *(line for vertex in sorted(on_vertex) for line in (_FOR_VERTEX if vertex else _FOR_A_KEY)),
         f"  2. Commit these files on {branch}; the push measures the baseline there.",
         f"  3. Require the check `{CHECK}` in the rules of {branch}:",
         "     Settings > Rules > Rulesets > Require status checks to pass",

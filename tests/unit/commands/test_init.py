@@ -297,3 +297,71 @@ def test_a_matrix_has_two_to_256_jobs(project: Project, number: str) -> None:
     assert done.returncode == 2
     assert "write 2 to 256" in done.stderr
     assert not (project.root / WORKFLOW).exists()
+
+
+def test_an_agent_on_vertex_gets_what_vertex_needs(project: Project) -> None:
+    """In its suite and in the workflow; who has a key as well gets both."""
+    project.put("agents/weather/.env.example", "GOOGLE_GENAI_USE_VERTEXAI=1\n")
+    said = init(project)
+    (suite,) = parse_settings("gradegate.toml", read(project, "gradegate.toml")).suite
+    assert list(suite.variables) == [
+        "GOOGLE_GENAI_USE_VERTEXAI",
+        "GOOGLE_CLOUD_PROJECT",
+        "GOOGLE_CLOUD_LOCATION",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+    ]
+    assert step_environment(project) == {
+        "GOOGLE_GENAI_USE_VERTEXAI": "true",
+        "GOOGLE_CLOUD_PROJECT": "${{ vars.GOOGLE_CLOUD_PROJECT }}",
+        "GOOGLE_CLOUD_LOCATION": "${{ vars.GOOGLE_CLOUD_LOCATION }}",
+    }
+    assert "gh variable set GOOGLE_CLOUD_PROJECT" in said
+    assert "gh secret set" not in said
+    assert max(map(len, said.splitlines())) <= 80
+    project.put("agents/news/agent.py", AGENT)
+    project.put("agents/news/headlines.test.json", SETS)
+    said = init(project, "--force")
+    news, _ = parse_settings("gradegate.toml", read(project, "gradegate.toml")).suite
+    assert list(news.variables) == ["GOOGLE_API_KEY"]
+    assert len(step_environment(project)) == 4
+    assert "gh secret set GOOGLE_API_KEY" in said
+    assert "gh variable set GOOGLE_CLOUD_PROJECT" in said
+
+
+def step_environment(project: Project) -> dict[str, str]:
+    """The variables of gradegate's own step."""
+    steps = YAML(typ="safe").load(read(project, WORKFLOW))["jobs"]["evaluate"]["steps"]
+    (step,) = (step for step in steps if step.get("id") == "gradegate")
+    environment: dict[str, str] = step["env"]
+    return environment
+
+
+def test_runs_are_carried_over_from_test_eval(project: Project) -> None:
+    """For the first suite, and for those whose options are not all shown."""
+    test = 'AgentEvaluator.evaluate(agent_module="{}", num_runs={})\n'
+    project.put("agents/test_eval.py", test.format("news", 3) + test.format("weather", 4))
+    project.put("agents/news/agent.py", AGENT)
+    project.put("agents/news/headlines.test.json", SETS)
+    init(project)
+    news, weather = parse_settings("gradegate.toml", read(project, "gradegate.toml")).suite
+    assert (news.runs, weather.runs) == (3, 4)
+
+
+@pytest.mark.parametrize(
+    ("file", "line"),
+    [
+        (None, None),
+        ("pyproject.toml", '#requirements = "pyproject.toml"'),
+        ("agents/requirements.txt", '#requirements = "agents/requirements.txt"'),
+    ],
+)
+def test_requirements_are_a_file_that_is_there(
+    project: Project, file: str | None, line: str | None
+) -> None:
+    """One above the agent is found by itself, and shown."""
+    (project.root / "agents/weather/requirements.txt").unlink()
+    if file:
+        project.put(file, "")
+    init(project)
+    written = [x for x in read(project, "gradegate.toml").splitlines() if "requirements =" in x]
+    assert written == ([line] if line else [])
