@@ -5,6 +5,7 @@ By the rule `exact` alone: what `memory` finds hangs on each case's own history.
 
 from __future__ import annotations
 
+from functools import cache
 from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -65,6 +66,7 @@ def _case_passes(terms: Terms) -> float | None:
     return min((rate for rate in found if rate is not None), default=None)
 
 
+@cache
 def highest_pass_rate(alpha: float, confirm_runs: int, runs: int) -> float | None:
     """How often a case may still pass, in whole percent, and is found; base always passes it."""
     rates = (percent / 100 for percent in range(100, -1, -1))

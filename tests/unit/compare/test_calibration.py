@@ -16,12 +16,13 @@ from benchmarks.calibration.rows import (
 )
 
 PULLS = {
-    **{f"{one.name}: {UNCHANGED}": 800 for one in SETS if one.world.base.size <= 50},
-    f"50 mixed, 7 criteria: {UNCHANGED}": 600,
-    f"10 mixed, 1 criterion: {BROKEN}": 600,
-    f"10 mixed, 1 criterion: {NEARLY}": 4_000,
-    f"10 flaky, 7 criteria: {BROKEN}": 600,
-    **dict.fromkeys(list(LEAKS)[:2], 150),
+    **{f"{one.name}: {UNCHANGED}": 400 for one in SETS if one.world.base.size == 10},
+    f"50 mixed, 1 criterion: {UNCHANGED}": 300,
+    f"50 graded, 1 criterion: {UNCHANGED}": 300,
+    f"10 mixed, 1 criterion: {BROKEN}": 300,
+    f"10 mixed, 1 criterion: {NEARLY}": 2_000,
+    f"10 flaky, 7 criteria: {BROKEN}": 300,
+    list(LEAKS)[0]: 150,
 }
 PLAINEST = [f"10 mixed, 1 criterion: {what}" for what in (UNCHANGED, BROKEN)]
 
