@@ -15,10 +15,11 @@ from gradegate.judge.client import JudgeClient
 from gradegate.judge.discreet import DiscreetProvider
 from gradegate.judge.providers.router import open_router
 from gradegate.model.masking import SecretMasker
+from gradegate.model.posting import Audience
 from gradegate.model.runs import Traces
 from gradegate.model.settings import JudgeSettings
 from gradegate.pipeline.services import AgentFactory, Services
-from gradegate.ports import Audience, Forge, HistoryStore, Judge, Machine, Store
+from gradegate.ports import Forge, HistoryStore, Judge, Machine, Store
 from gradegate.progress import ProgressLine
 from gradegate.store.sqlite import SqliteStore
 from gradegate.store.sqlite_history import SqliteHistory

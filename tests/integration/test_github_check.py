@@ -6,7 +6,7 @@ import pytest
 
 from gradegate.forges.github.forge import GitHubForge
 from gradegate.model.marker import marker
-from gradegate.ports import Annotation, CheckOutput, Posted, Skipped
+from gradegate.model.posting import Annotation, CheckOutput, Posted, Skipped
 from tests.standins.github import PERSONAL_TOKEN, Fault, GitHubStandIn
 from tests.standins.github.answer import message
 

@@ -7,7 +7,7 @@ import pytest
 
 from gradegate.forges.github.forge import GitHubForge
 from gradegate.model.marker import marker
-from gradegate.ports import Posted, Skipped
+from gradegate.model.posting import Posted, Skipped
 from tests.standins.github import JOB_TOKEN, PERSONAL_TOKEN, GitHubStandIn
 from tests.standins.github.model import Level
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from gradegate.forges.github.forge import GitHubForge, ReadOnlyForge
-from gradegate.ports import Posted, Skipped
+from gradegate.model.posting import Posted, Skipped
 from tests.standins.github import JOB_TOKEN, Fault, GitHubStandIn
 from tests.standins.github.answer import message
 

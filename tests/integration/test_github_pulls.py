@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from gradegate.forges.github.forge import GitHubForge
-from gradegate.ports import PullRequestNow, Skipped
+from gradegate.model.posting import PullRequestNow, Skipped
 from tests.standins.github import Fault, GitHubStandIn
 from tests.standins.github.answer import message
 

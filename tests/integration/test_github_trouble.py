@@ -9,7 +9,7 @@ import pytest
 from gradegate.forges.github.forge import GitHubForge
 from gradegate.model.errors import ForgeError
 from gradegate.model.marker import marker
-from gradegate.ports import CheckOutput, Posted, Skipped
+from gradegate.model.posting import CheckOutput, Posted, Skipped
 from tests.standins.github import (
     Fault,
     GitHubStandIn,

@@ -68,6 +68,7 @@ ELSEWHERE = {
     "judge/cache": "integration/test_store",
     "judge/providers/vertex_sdk": "integration/test_vertex_judge",
     "judge/usage": "unit/judge/test_client",
+    "model/posting": "integration/test_github_check",
     "model/evalset": "unit/evalsets/test_load",
     "model/overrides": "unit/github_action/test_inputs",
     "model/settings": "unit/files/test_settings_toml",

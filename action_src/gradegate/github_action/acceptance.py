@@ -18,8 +18,9 @@ from gradegate.github_action.plan import ACCEPT_LABEL, Evaluate
 from gradegate.model.base import Value
 from gradegate.model.marker import HIDDEN
 from gradegate.model.notice import Notice, notice
+from gradegate.model.posting import LabelSet, Skipped
 from gradegate.model.report import Accepted
-from gradegate.ports import Forge, LabelSet, Skipped
+from gradegate.ports import Forge
 from gradegate.sides.git import Repo
 
 _START, _END = f"{HIDDEN}acceptance ", " -->"

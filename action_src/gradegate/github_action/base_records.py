@@ -13,7 +13,8 @@ from gradegate.github_action.inputs import NO_DATA_BRANCH
 from gradegate.github_action.step import WorkflowStep
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.history import History, Record
-from gradegate.ports import Forge, HistoryStore, Skipped
+from gradegate.model.posting import Skipped
+from gradegate.ports import Forge, HistoryStore
 
 NONE = History()
 

@@ -5,8 +5,9 @@ from pathlib import PurePosixPath
 from gradegate.files.settings_toml import PYPROJECT, SETTINGS_FILE, has_settings, parse_settings
 from gradegate.github_action.inputs import Inputs
 from gradegate.model.errors import FileError
+from gradegate.model.posting import Skipped
 from gradegate.model.settings import ReportSettings, Settings
-from gradegate.ports import Forge, Skipped
+from gradegate.ports import Forge
 
 
 def report_settings_of_base(

@@ -7,7 +7,8 @@ from gradegate.github_action.acceptance import Acceptance
 from gradegate.github_action.comment_command import ALL, Accept, Misunderstood
 from gradegate.github_action.plan import AnswerComment
 from gradegate.locales import Locale
-from gradegate.ports import Forge, Posted, Reaction, ReportedRun, Skipped
+from gradegate.model.posting import Posted, Reaction, ReportedRun, Skipped
+from gradegate.ports import Forge
 from gradegate.report.escape import code_text, markdown
 
 USAGE = """```

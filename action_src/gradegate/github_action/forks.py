@@ -12,8 +12,9 @@ from gradegate.files.report_json import read_report
 from gradegate.github_action.plan import ACCEPT_LABEL, Evaluate
 from gradegate.locales import commit as short
 from gradegate.model.errors import InputError
+from gradegate.model.posting import Skipped
 from gradegate.model.report import Report
-from gradegate.ports import Forge, Skipped
+from gradegate.ports import Forge
 from gradegate.report.render import Views
 from gradegate.sides.checkout import Revisions
 

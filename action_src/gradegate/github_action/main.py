@@ -37,12 +37,12 @@ from gradegate.github_action.plan import (
 )
 from gradegate.github_action.step import REPORT_FILE, WorkflowStep
 from gradegate.model.errors import InputError
+from gradegate.model.posting import Audience, Skipped
 from gradegate.model.settings import ReportSettings
 from gradegate.pipeline.confirming import NO_MATRIX, matrix_for, run_confirming, runs_wanted
 from gradegate.pipeline.evaluate import Evaluation, baseline, evaluate, kept, run_shard
 from gradegate.pipeline.prepare import EvaluationRequest
 from gradegate.pipeline.shards import shard_done, write_shard
-from gradegate.ports import Audience, Skipped
 from gradegate.progress import run_until_signal
 from gradegate.report.render import render_views
 from gradegate.sides.checkout import Revisions

@@ -6,10 +6,11 @@ from contextlib import contextmanager
 from gradegate.github_action.own_report import ReportMark
 from gradegate.github_action.step import WorkflowStep
 from gradegate.model.errors import GradegateError, Interrupted
+from gradegate.model.posting import Audience, CheckOutput, Posted, Skipped
 from gradegate.model.report import Change, Report, State, Verdict
 from gradegate.model.settings import CommentWhen
 from gradegate.pipeline.evaluate import Evaluation
-from gradegate.ports import Audience, CheckOutput, Forge, Posted, Skipped
+from gradegate.ports import Forge
 from gradegate.report.render import EXIT_CODES, Views
 from gradegate.report.unfinished import Unfinished, Why, unfinished
 

@@ -19,9 +19,10 @@ from gradegate.files.credentials import known_secrets
 from gradegate.github_action.inputs import Inputs, Mode
 from gradegate.model.errors import InputError
 from gradegate.model.masking import SecretMasker
+from gradegate.model.posting import Posted, Skipped
 from gradegate.model.report import Report
 from gradegate.model.settings import ReportSettings
-from gradegate.ports import Machine, Posted, Skipped
+from gradegate.ports import Machine
 from gradegate.report.links import Links
 from gradegate.report.render import ViewOptions, Views
 from gradegate.report.tally import tally_of

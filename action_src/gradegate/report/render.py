@@ -10,10 +10,10 @@ from typing import Literal, get_args
 from gradegate.locales import Locale, UnknownLanguageError, locale_of
 from gradegate.model.errors import FileError, InputError
 from gradegate.model.marker import carries_marker, marker
+from gradegate.model.posting import Annotation, CheckOutput
 from gradegate.model.report import Report, State
 from gradegate.model.result import Results
 from gradegate.model.runs import SideName
-from gradegate.ports import Annotation, CheckOutput
 from gradegate.report import fit
 from gradegate.report.badge import badge
 from gradegate.report.case_sections import ATTENTION, Section

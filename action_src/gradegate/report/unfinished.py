@@ -5,7 +5,7 @@ from typing import Literal, NamedTuple
 from gradegate.locales import commit as short
 from gradegate.locales import locale_of
 from gradegate.model.marker import marker
-from gradegate.ports import CheckOutput
+from gradegate.model.posting import CheckOutput
 from gradegate.report.escape import clip, fenced
 from gradegate.report.render import ViewOptions
 

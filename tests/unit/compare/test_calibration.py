@@ -22,7 +22,7 @@ PULLS = {
     f"10 mixed, 1 criterion: {BROKEN}": 300,
     f"10 mixed, 1 criterion: {NEARLY}": 2_000,
     f"10 flaky, 7 criteria: {BROKEN}": 300,
-    list(LEAKS)[0]: 150,
+    next(iter(LEAKS)): 150,
 }
 PLAINEST = [f"10 mixed, 1 criterion: {what}" for what in (UNCHANGED, BROKEN)]
 

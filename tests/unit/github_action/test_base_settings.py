@@ -7,8 +7,8 @@ import pytest
 from gradegate.forges.github.forge import GitHubForge
 from gradegate.github_action.base_settings import report_settings_of_base
 from gradegate.github_action.inputs import Inputs
+from gradegate.model.posting import Skipped
 from gradegate.model.settings import ReportSettings
-from gradegate.ports import Skipped
 from tests.standins.github import JOB_TOKEN, GitHubStandIn
 
 JAPANESE = '[report]\nlanguage = "ja"\ncomment = "failures"\n'

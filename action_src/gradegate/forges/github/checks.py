@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradegate.forges.github.refusals import is_forbidden, or_skipped
 from gradegate.model.marker import HIDDEN
-from gradegate.ports import JOB_TOKEN_APP, Annotation, CheckOutput, Posted, ReportedRun, Skipped
+from gradegate.model.posting import Annotation, CheckOutput, Posted, ReportedRun, Skipped
 
 if TYPE_CHECKING:
     from github.CheckRun import CheckRun
@@ -20,6 +20,7 @@ Remark = dict[str, str | int]
 Key = tuple[str | int, ...]
 """What tells one from another."""
 
+JOB_TOKEN_APP = "github-actions"  # noqa: S105 - whose token GITHUB_TOKEN is
 ANNOTATIONS_PER_REQUEST = 50
 MOST_LINES = 10
 """That are remembered in one check."""

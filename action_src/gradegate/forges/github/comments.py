@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
+from gradegate.forges.github.checks import JOB_TOKEN_APP
 from gradegate.forges.github.refusals import is_forbidden
 from gradegate.model.marker import carries_marker, marker
-from gradegate.ports import JOB_TOKEN_APP, Posted, Skipped
+from gradegate.model.posting import Posted, Skipped
 
 if TYPE_CHECKING:
     from github import Github

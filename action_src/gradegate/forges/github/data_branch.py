@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from gradegate.ports import Posted, Skipped
+from gradegate.model.posting import Posted, Skipped
 
 if TYPE_CHECKING:
     from github.Repository import Repository

@@ -10,7 +10,7 @@ from gradegate.forges.github.comments import StickyComment
 from gradegate.forges.github.data_branch import Change, DataBranch
 from gradegate.forges.github.refusals import or_skipped
 from gradegate.model.errors import ForgeError
-from gradegate.ports import (
+from gradegate.model.posting import (
     CheckOutput,
     CommentNow,
     LabelSet,

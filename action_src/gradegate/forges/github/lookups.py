@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from gradegate.ports import CommentNow, LabelSet, Posted, PullRequestNow, Reaction
+from gradegate.model.posting import CommentNow, LabelSet, Posted, PullRequestNow, Reaction
 
 if TYPE_CHECKING:
     from github.PullRequest import PullRequest

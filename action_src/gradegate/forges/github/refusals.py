@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from gradegate.model.errors import ForgeError
-from gradegate.ports import Skipped
+from gradegate.model.posting import Skipped
 
 T = TypeVar("T")
 
