@@ -6,6 +6,7 @@ thresholds alone; whoever broke base on purpose has gained nothing.
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from math import comb
 from typing import NamedTuple
 
 from gradegate import locales
@@ -18,15 +19,24 @@ MOST_OF_BASE = 0.1
 """A base that passes more of its runs has something to say."""
 LEAST_OF_HEAD = 0.25
 """A head that passes fewer fails just as well, or was lucky once."""
+BY_CHANCE = 0.01
+"""How likely the difference may be between sides that are alike; unsteady cases all fail at times.
+An agent that ends in an error each time is broken without any statistics."""
 
 
 class _Passed(NamedTuple):
     passed: int
     runs: int
+    crashed: int
 
     @property
     def share(self) -> float:
         return self.passed / self.runs
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the agent ends in an error (nearly) every time."""
+        return self.crashed >= (1 - MOST_OF_BASE) * self.runs
 
 
 def with_sound_base(terms: Terms, runs: Runs) -> tuple[Terms, Runs]:
@@ -56,9 +66,26 @@ def _broken(terms: Terms, runs: Runs) -> Mapping[str, _Passed]:
     found = {}
     for suite in terms.base_suites:
         base, head = (_passed(terms, runs, side, suite) for side in SIDES)
-        if base.runs and head.runs and base.share <= MOST_OF_BASE and head.share >= LEAST_OF_HEAD:
+        if not base.runs or not head.runs:
+            continue
+        apart = base.share <= MOST_OF_BASE and head.share >= LEAST_OF_HEAD
+        if apart and (base.is_down or _alike(base, head) <= BY_CHANCE):
             found[suite] = base
     return found
+
+
+def _alike(base: _Passed, head: _Passed) -> float:
+    """How likely base has so few of all passes, or fewer, where each run is as likely to have one.
+
+    Fisher's exact test.
+    """
+    passed, runs = base.passed + head.passed, base.runs + head.runs
+    fewer = sum(
+        comb(base.runs, count) * comb(head.runs, passed - count)
+        for count in range(base.passed + 1)
+        if passed - count <= head.runs
+    )
+    return fewer / comb(runs, passed)
 
 
 def _passed(terms: Terms, runs: Runs, side: SideName, suite: str) -> _Passed:
@@ -70,4 +97,4 @@ def _passed(terms: Terms, runs: Runs, side: SideName, suite: str) -> _Passed:
         for run in runs.of(side, pair.key, Role.FIRST)
         if run.result.status is not Status.NOT_EVALUATED
     ]
-    return _Passed(statuses.count(Status.PASSED), len(statuses))
+    return _Passed(statuses.count(Status.PASSED), len(statuses), statuses.count(Status.ERRORED))
