@@ -45,7 +45,8 @@ def declared_needs(project: Mapping[str, Any], folder: Path) -> list[str] | None
 
 def needs_files(project: Mapping[str, Any]) -> list[str]:
     """The requirements files that setuptools is told to read."""
-    if "dependencies" not in (table(project, "project").get("dynamic") or ()):
+    dynamic = table(project, "project").get("dynamic")
+    if not isinstance(dynamic, list) or "dependencies" not in dynamic:
         return []
     named = table(project, "tool", "setuptools", "dynamic", "dependencies").get("file")
     listed = named if isinstance(named, list) else [named]
