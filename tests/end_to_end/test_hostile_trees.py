@@ -159,6 +159,9 @@ NEEDS = {
     "brackets without end": f"x = {'[' * 100_000}",
     "tables without end": f"{'a.' * 20_000}a = 1",
     "no tables": "tool = 3\nproject = 4",
+    "a version without end": f"[tool.poetry.dependencies]\nx = '^{'1' * 5000}'",
+    "a python without end": f"[tool.poetry.dependencies]\npython = '^{'1' * 5000}'",
+    "a path that is none": "[tool.poetry.dependencies]\nx = {path = 'a\\u0000b'}",
     "no table of uv's": "[tool]\nuv = 3\n[project]\nname = 'x'\ndynamic = 3",
 }
 

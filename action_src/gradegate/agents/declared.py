@@ -37,7 +37,7 @@ def declared_needs(project: Mapping[str, Any], folder: Path) -> list[str] | None
     if is_poetry(project):
         try:
             return list(_of_poetry(table(project, "tool", "poetry", "dependencies"), folder))
-        except _UntranslatableError:
+        except (_UntranslatableError, ValueError):  # numbers and paths that no system can use
             return None
     files = needs_files(project)
     return [f"-r {folder / name}" for name in files] or None
@@ -61,7 +61,7 @@ def wanted_python(project: Mapping[str, Any]) -> str | None:
     python = table(project, "tool", "poetry", "dependencies").get("python")
     try:
         return (_versions(python) or None) if isinstance(python, str) else None
-    except _UntranslatableError:
+    except (_UntranslatableError, ValueError):
         return None
 
 
